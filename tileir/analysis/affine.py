@@ -42,7 +42,7 @@ class Affines:
 
     @property
     def forms(self) -> Forms:
-        """All values that are known."""
+        """Return all known values."""
         return self._walk.known
 
     def of(self, value: Value) -> Affine:
@@ -169,7 +169,7 @@ def axes(form: Expression, shape: Sequence[int], known: Known, unit: int = 1) ->
 
 @dataclass(frozen=True)
 class _Dimension:
-    """One dimension, along which the index is `lane`."""
+    """One dimension, with the index `lane` along it."""
 
     lane: Lane
     known: Known

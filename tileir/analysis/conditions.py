@@ -35,14 +35,14 @@ class Guard:
     promised: bool = False
 
     def of(self, change: Callable[[Expression], Expression]) -> Guard:
-        """The same of changed expressions."""
+        """Return the same guard with changed expressions."""
         needs = frozenset(need.of(change(need.form)) for need in self.needs)
         return Guard(change(self.form), needs, self.promised)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """All of `guards`. ``complete``: there is no more to it than they say."""
+    """The conjunction of `guards`. ``complete``: it is equivalent to them."""
 
     guards: tuple[Guard, ...] = ()
     complete: bool = True

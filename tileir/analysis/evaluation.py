@@ -44,7 +44,7 @@ class Sum:
     terms: Terms
 
     def bounds(self, low: list[int], high: list[int]) -> tuple[int, int]:
-        """Of the sum, from those of the slots."""
+        """Return bounds of the sum, from those of the slots."""
         least = most = self.constant
         for factor, slots in self.terms:
             a = b = factor
@@ -120,7 +120,7 @@ class TurnStep:
     needs: tuple[Fits, ...]
 
     def run(self, state: State) -> None:
-        """All turns occur if it is known how many there are."""
+        """Narrow the turn to its count; every turn occurs if the count is known exactly."""
         if all(need.holds(state) for need in self.needs):
             least, most = self.count.bounds(state.low, state.high)
             state.high[self.slot] = min(most - 1, state.high[self.slot])
@@ -222,10 +222,10 @@ class CoordinateSlot:
 
 
 Blocks = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
-"""For each axis the first tile block and the one behind the last."""
+"""The first tile block along each axis, and the one after the last."""
 
 WIDE = 1 << 31
-"""From so many numbers on a symbol that nothing is known of makes an address that nothing is known of."""
+"""The number of values from which an unknown symbol makes the address unknown."""
 
 FAR = 1 << 62
 """Bytes from the beginning of a memory at which addresses might wrap around."""
@@ -349,7 +349,7 @@ def _sparse(axis: CoordinateSlot, before: tuple[int, int], state: State) -> Piec
 def _in_bytes(
     least: int, most: int, start: int, dims: list[tuple[int, int]], bits: int, exact: bool, box: tuple
 ) -> Extent:
-    """From offsets in bytes, or in elements that share bytes."""
+    """Convert offsets in bytes, or in elements that share bytes."""
     if bits >= 8:
         found = extent(start, dims, bits // 8, exact)
         return replace(found, low=least, high=most + bits // 8, box=box)
@@ -517,5 +517,5 @@ def evaluated(
     blocks: Blocks | None = None,
     trust: bool = True,
 ) -> Extent | Unmapped:
-    """One footprint by itself; see `Program.extents`."""
+    """Evaluate one footprint by itself; see `Program.extents`."""
     return Program([footprint]).extents(arguments, grid, blocks, trust)[0]

@@ -68,7 +68,7 @@ class Symbol:
         return type(self), tuple(getattr(self, name) for name in self.__match_args__)
 
     def replaced(self, inner: tuple[Expression, ...]) -> Expression:
-        """The same of other expressions."""
+        """Return the same function of other expressions."""
         return of(self)
 
 
@@ -206,7 +206,7 @@ class Expression:
         return Expression(self.constant // by, {product: factor // by for product, factor in self.terms.items()})
 
     def substituted(self, replace: Callable[[Symbol], Expression | None]) -> Expression:
-        """With other expressions in the place of symbols, also of those inside of symbols; None leaves one alone."""
+        """Replace symbols by expressions, also inside other symbols; None leaves a symbol alone."""
         kept: dict[Monomial, int] = {}
         changed: list[Expression] = []
         for product, factor in self.terms.items():

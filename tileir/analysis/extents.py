@@ -60,7 +60,7 @@ class Extent:
         return found
 
     def mask(self, low: int, high: int) -> np.ndarray:
-        """For each byte of [`low`, `high`) whether it is one of them."""
+        """Return a mask of the bytes of [`low`, `high`) that belong to it."""
         edges = np.zeros(high - low + 1, np.int64)
         starts = self.starts()
         np.add.at(edges, np.clip(starts - low, 0, high - low), 1)
@@ -88,7 +88,7 @@ def extent(start: int, dims: Iterable[tuple[int, int]], size: int, exact: bool) 
 
 
 def merged(dims: Iterable[tuple[int, int]], run: int) -> tuple[int, Dims]:
-    """The same bytes in the fewest dimensions: runs that touch become one, rows without gaps one dimension."""
+    """Return the same bytes in the fewest dimensions: runs that touch become one, rows without gaps one dimension."""
     found: list[tuple[int, int]] = []
     for count, distance in sorted(dims, key=lambda dim: dim[1]):
         if not found and distance <= run:

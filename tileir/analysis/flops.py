@@ -55,7 +55,8 @@ NONE: frozenset[type[Op]] = frozenset(
 
 
 def flops_of(op: Op) -> int:
-    """Of one execution; operations in the bodies of reductions, scans and generators have their own."""
+    """Return the number of floating-point operations in one execution; operations in bodies of reductions, scans and
+    generators have their own."""
     if type(op) in ONE:
         return op.results[0].tile.count
     if isinstance(op, floating.Fma):
@@ -66,7 +67,7 @@ def flops_of(op: Op) -> int:
 
 
 def flops_of_update(op: Op, elements: int) -> int:
-    """Of one that combines so many elements with memory."""
+    """Return the number of floating-point operations in an update of `elements` elements of memory."""
     adds = isinstance(op, atomics.AtomicRmw | atomics.AtomicRedView) and op.mode is AtomicMode.ADDF
     return elements if adds else 0
 

@@ -82,12 +82,13 @@ class Footprint:
 
 
 def footprints(entry: Entry) -> list[Footprint]:
-    """One for each access of the entry, in program order; for each call of a function those of its accesses."""
+    """Return a footprint for each access of the entry, in program order; for each call of a function those of its
+    accesses."""
     return [footprint for footprint, _ in op_footprints(entry)]
 
 
 def op_footprints(entry: Entry, in_calls: bool = True) -> list[tuple[Footprint, Op]]:
-    """The same, each with the operation that makes the access; without `in_calls` those of the entry's own alone."""
+    """Return footprints, each with its operation; without `in_calls` only those of the entry's own accesses."""
     found: list[tuple[Footprint, Op]] = []
     positions = {op: position for position, op in enumerate(entry.walk())}
     effects = cache(effects_of)
@@ -136,7 +137,7 @@ class _Reader:
             return replace(base, unknown="the address is too large an expression")
 
     def _promised(self, found: Footprint) -> Footprint:
-        """With what the program promises of numbers that nothing is known of."""
+        """Add the program's promises about numbers that are otherwise unknown."""
         forms = (found.form, *(coordinate.form for coordinate in found.coordinates))
         symbols = {symbol for form in forms for symbol in form.all_symbols() if isinstance(symbol, Unknown)}
         guards = []
@@ -178,7 +179,7 @@ class _Reader:
 
 
 def _through(found: Footprint, axes: Sequence[ViewAxis]) -> Footprint:
-    """With the coordinates of a view: inside the tensor, each along one of its dimensions."""
+    """Add the coordinates of a view: inside the tensor, each along one of its dimensions."""
     form, needs, guards = found.form, found.needs, list(found.guards)
     coordinates, kept = [], []
     for axis in axes:
@@ -200,7 +201,7 @@ def _through(found: Footprint, axes: Sequence[ViewAxis]) -> Footprint:
 
 
 def _with_guarded_sum(found: Footprint, lane: Symbol) -> Footprint:
-    """With a coordinate in the place of the index `lane`, if a guard bounds a sum with it that the address grows by."""
+    """Replace the index `lane` by a coordinate if a guard bounds a sum with it that the address grows by."""
     step = found.form.step(lane)
     if step is None or len(step.terms) + bool(step.constant) != 1:
         return found
@@ -210,7 +211,7 @@ def _with_guarded_sum(found: Footprint, lane: Symbol) -> Footprint:
 
 
 def with_coordinate(found: Footprint, lane: Lane, form: Expression) -> Footprint:
-    """With a coordinate that is `form`, a sum with `lane`, and what it leaves of the sum in the place of the lane."""
+    """Replace `lane` by a coordinate equal to `form`, a sum with `lane`, less the rest of that sum."""
     coordinate = Coordinate(lane.dim, form)
     other = of(coordinate) - form + of(lane)
 

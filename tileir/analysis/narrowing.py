@@ -139,7 +139,7 @@ class NarrowedFootprint:
 
 
 def _with_coordinates(footprint: Footprint) -> Footprint:
-    """With a coordinate for each index of an element that no guard bounds: rows that each tile block has others of."""
+    """Add a coordinate for each element index without a guard: rows that differ from tile block to tile block."""
     steps = {lane: footprint.form.step(lane) for lane in footprint.form.symbols() if isinstance(lane, Lane)}
     for lane, step in sorted(steps.items(), key=_farthest_first):
         if step is not None and (step.terms or step.constant):

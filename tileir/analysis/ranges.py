@@ -137,7 +137,7 @@ def divided(dividend: int, divisor: int, rounding: Rounding) -> int:
 
 
 def quotient(a: Range, b: Range, rounding: Rounding) -> Range | None:
-    """Of a number and one that is positive; None if the divisor may not be."""
+    """Return the quotient of a number and a positive one; None if the divisor may not be positive."""
     if b.low <= 0:
         return None
     corners = _corners(a, b, lambda x, y: divided(x, y, rounding))

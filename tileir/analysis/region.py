@@ -31,7 +31,8 @@ MOST_LOOKS = 64
 _LOGIC = (integer.CmpI, integer.AndI, integer.OrI, integer.XOrI)
 
 Dims = tuple[int | None, ...]
-"""For each dimension of a tile the one of another tile that its elements come from; None: they are equal along it."""
+"""For each dimension of a tile, the dimension of another tile that its elements come from; None if they are equal along
+it."""
 
 
 # ---------------------------------------------------------------- masks
@@ -230,7 +231,7 @@ class Region:
 
     @property
     def static_steps(self) -> list[int | None]:
-        """Those that are known numbers."""
+        """Return the steps that are known numbers."""
         return [_constant(step) for step in self.steps]
 
     @property

@@ -42,7 +42,7 @@ class NoWrap:
         return self.low <= found.low and found.high <= self.high
 
     def of(self, form: Expression) -> NoWrap:
-        """The same condition of another expression."""
+        """Return the same condition on another expression."""
         return NoWrap(form, self.low, self.high, self.promised)
 
 
@@ -181,7 +181,7 @@ class Unknown(Symbol):
 
 
 class Either(Symbol):
-    """One of two expressions; it is not known which. The other arguments are as for `Unknown`."""
+    """One of two expressions, unknown which. The other arguments are as for `Unknown`."""
 
     __slots__ = ("choices", "index", "loops", "number")
     __match_args__ = ("number", "choices", "index", "loops")

@@ -286,7 +286,7 @@ Index = tuple[Expression, ...]
 
 @rules(core.Constant)
 def _constant(op: core.Constant, known: Forms) -> Affine | None:
-    """One number, or numbers that grow by the same along each dimension."""
+    """Return a constant's expression: one number, or numbers that grow evenly along each dimension."""
     elements = numbers(op.value)
     if elements is None:
         return None
@@ -329,7 +329,7 @@ def _iota(op: core.Iota, known: Forms) -> Affine:
 
 @rules(misc.Assume, extension.OptimizationBarrier)
 def _same(op: Op, known: Forms) -> Form | None:
-    """Also of a view."""
+    """Return the operand's form, which may be a view."""
     return known.form(op.operands[0])
 
 

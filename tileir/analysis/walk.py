@@ -148,7 +148,7 @@ class Walk:
         self._run(body, ProgramPoint())
 
     def turns(self, point: ProgramPoint) -> tuple[Turn, ...]:
-        """Those of the loops around, from the outside in."""
+        """Return the turns of the enclosing loops, the outermost first."""
         return tuple(turn for loop, turn in self._turns.items() if loop in point.loops)
 
     @property
@@ -208,7 +208,7 @@ class Walk:
         return self._unknown(result, point)
 
     def _number(self, *key: object) -> int:
-        """The same number for the same key in the same call of a function."""
+        """Return a number that is the same for the same key in the same call of a function."""
         return self._numbers.setdefault((*self._calls, *key), len(self._numbers))
 
     def _unknown(self, value: Value, point: ProgramPoint) -> Affine:
@@ -221,7 +221,7 @@ class Walk:
         return Affine(of(symbol), bits)
 
     def _either(self, value: Value, a: Affine, b: Affine, point: ProgramPoint) -> Affine:
-        """One of two."""
+        """Return one of two values, unknown which."""
         try:
             return self._one_of_two(value, a, b, point)
         except TooLarge:
@@ -257,7 +257,7 @@ class Walk:
                 self.known.bind(result, self._one_of(result, given, point))
 
     def _one_of(self, value: Value, given: Sequence[Affine], point: ProgramPoint) -> Affine:
-        """One of several, or anything if there are none."""
+        """Return one of several values, or anything if there are none."""
         found = self._unknown(value, point) if not given else given[0]
         for other in given[1:]:
             found = self._either(value, found, other, point)

@@ -36,7 +36,7 @@ ALWAYS_HINTS_SINCE = version_key("13.5")
 
 
 class FileReader:
-    """One file being read; `module` does it all, afterwards the tables are there to be looked at."""
+    """A file being read by `module`; afterwards its tables can be inspected."""
 
     def __init__(self, data: bytes, filename: str, strict: bool = False, trace: Trace | None = None) -> None:
         self._filename = filename

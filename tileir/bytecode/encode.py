@@ -103,7 +103,7 @@ def _passed_by_no_launch(module: Module) -> Iterator[Diagnostic]:
 
 
 class _ModuleWriter:
-    """One file being written."""
+    """A file being written."""
 
     def __init__(self, version: Version, strict: bool) -> None:
         self._version = version
@@ -111,7 +111,7 @@ class _ModuleWriter:
         self._debug = DebugWriter(self._tables.strings, version, strict)
 
     def write(self, module: Module) -> bytes:
-        """Every section; tables come last, when all that refers to them has been written."""
+        """Write every section; tables come last, when everything that refers to them has been written."""
         payloads: dict[Section, bytes | bytearray] = {}
         items = [item for item in module.items if isinstance(item, Global)]
         if items:

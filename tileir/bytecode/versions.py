@@ -157,7 +157,7 @@ class _Finder:
 
 
 def needs(module: Module) -> Iterator[Need]:
-    """Everything in `module` that the oldest version cannot express."""
+    """Yield everything in `module` that the oldest version cannot express."""
     finder = _Finder(module)
     for op in module.walk():
         yield from finder.of(op)

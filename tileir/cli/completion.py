@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """All verbs as parts of one parser; a FILE is completed with files."""
+    """Return all verbs as parts of one parser; a FILE is completed with files."""
     import shtab
 
     parser = top_parser()

@@ -42,7 +42,8 @@ STATEMENTS = 14
 MOST_WEIGHT = 1000
 SECONDS = 120.0
 REDUCED = 6
-"""So many findings of a bucket are reduced: a tool that says the same of all faults has several in one bucket."""
+"""The number of findings of a bucket that are reduced: a tool with one message for all faults puts several into one
+bucket."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -72,7 +72,7 @@ def require_grid(kernel: Kernel, file: str, verb: str, words: Sequence[str], gri
 
 
 def require_arguments(kernel: Kernel, file: str, verb: str, words: Sequence[str], grid: str | None) -> None:
-    """The same where a launch needs no grid."""
+    """Check the arguments of a launch that needs no grid."""
     _require(kernel, file, verb, words, grid, False)
 
 
@@ -128,7 +128,7 @@ def needs_child(target: Target, check: Check) -> bool:
 
 
 def shared(given: Sequence[Given]) -> list[Given]:
-    """The same arguments with arrays whose contents a child process can change."""
+    """Return the arguments with arrays whose contents a child process can change."""
     return [replace(one, value=child.shared(one.array)) if one.before is not None else one for one in given]
 
 

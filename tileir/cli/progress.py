@@ -39,7 +39,7 @@ class ProgressLine:
         self._due = self._begin + PATIENCE
 
     def tell(self, done: int, total: int) -> None:
-        """Of a launch some tile blocks are done; the first call of the next launch tells of less."""
+        """Update progress; a smaller count means a new launch."""
         if done < self._done:
             self.begin(self.kernel)
         self._done = done

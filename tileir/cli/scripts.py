@@ -22,7 +22,7 @@ from tileir.ir.diagnostics import Trap
 from tileir.runtime.module import DEFAULT_TARGET, Target
 
 Enabled = Callable[..., AbstractContextManager[SanitizerSession | None]]
-"""From a target, and how it is used, to what enables a front end within a block."""
+"""Maps a target and its options to a context in which a front end is enabled."""
 
 
 def add_script(parser: argparse.ArgumentParser) -> None:

@@ -80,11 +80,11 @@ class FunctionPlan:
     known: Affines
     loads: Loads
     live: LiveExtents | None
-    """None if all of each tile counts."""
+    """None if all elements of each tile count."""
     expressions: frozenset[Value]
     """Values that are computed where they are used."""
     reused: Mapping[tuple[Value, Op], tuple[Value, ...]]
-    """For a tile that an operation computes, the operands whose memory it may be computed in."""
+    """For a tile that an operation computes, the operands whose memory it may reuse."""
     products: Mapping[Op, ProductPlan]
     reductions: Mapping[Op, ReductionPlan]
 
@@ -198,7 +198,8 @@ class _Planner:
         return None if found is None or 2 * found.largest > MOST_JOINED else found
 
     def _expressions(self, fusion: Fusion) -> frozenset[Value]:
-        """In strict mode what uses a value comes twice, so that only addresses stay, which are known by their base."""
+        """Return the expressions. In strict mode the users of a value come twice, so only addresses stay, which are
+        known by their base."""
         values = (value for op in fusion.operations for value in op.results if isinstance(value.type, t.TileType))
         only_addresses = self.strict or "expressions" in self.off
         return frozenset(
@@ -208,8 +209,8 @@ class _Planner:
         )
 
     def _reused(self, fusion: Fusion, loads: Loads) -> dict[tuple[Value, Op], tuple[Value, ...]]:
-        """Nothing is reused where code comes twice, nor where a carried value that has changed must be told from the
-        one before."""
+        """Return the operands whose memory is reused: none where code comes twice, or where a changed carried value
+        must be told from the one before."""
         if self.strict or self.waits or "reused buffers" in self.off:
             return {}
         reuse = Reuse(fusion, loads.readers)

@@ -35,10 +35,10 @@ class CpuDevice:
         """Any number names it."""
 
     def synchronize(self) -> None:
-        """Nothing is ever pending."""
+        """Do nothing, as nothing is ever pending."""
 
     def use(self) -> None:
-        """It is in use."""
+        """Do nothing, as the only device is in use."""
 
     def __enter__(self) -> CpuDevice:
         return self
@@ -63,7 +63,7 @@ class CupyFinder(MetaPathFinder, Loader):
         return self._modules[spec.name]
 
     def exec_module(self, module: ModuleType) -> None:
-        """It is made whole."""
+        """Do nothing, as the module is created complete."""
 
 
 class _LikeNumPy(ModuleType):

@@ -16,13 +16,13 @@ class Stream:
         """Takes what CUDA's streams take: device, priority, non-blocking."""
 
     def synchronize(self) -> None:
-        """Nothing is ever pending."""
+        """Do nothing, as nothing is ever pending."""
 
     def wait_stream(self, stream: object) -> None:
-        """Nothing is ever pending."""
+        """Do nothing, as nothing is ever pending."""
 
     def wait_event(self, event: object) -> None:
-        """Nothing is ever pending."""
+        """Do nothing, as nothing is ever pending."""
 
     def record_event(self, event: Event | None = None) -> Event:
         event = Event() if event is None else event
@@ -66,4 +66,4 @@ class Event:
 
 
 def synchronize(device: object = None) -> None:
-    """Nothing is ever pending."""
+    """Do nothing, as nothing is ever pending."""

@@ -31,7 +31,7 @@ def _put(module: Any, stand_ins: dict[str, object]) -> None:
 
 
 def _nothing(*args: object, **kwargs: object) -> None:
-    """Nothing is pending here, and nothing is to be chosen."""
+    """Do nothing, as nothing is pending and there is nothing to choose."""
 
 
 def _zero(*args: object, **kwargs: object) -> int:

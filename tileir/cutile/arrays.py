@@ -65,7 +65,7 @@ class ArrayClass:
     index_bits: int
     aligned: bool
     strides: tuple[int | None, ...]
-    """Those that the kernel is compiled for; None where it takes any."""
+    """Strides that the kernel is compiled for; None where it takes any."""
     shape: tuple[int | None, ...]
     """Extents that the kernel is compiled for; None where it takes any."""
     divisible_strides: tuple[bool, ...]
@@ -255,7 +255,7 @@ def reach(array: Array) -> int:
 
 
 def shared(spans: Sequence[tuple[int, int, int]]) -> frozenset[int]:
-    """Of spans (begin, end, owner), the owners whose memory is another owner's too."""
+    """Return the owners of spans (begin, end, owner) that overlap another owner's."""
     found: set[int] = set()
     end, owner = 0, -1
     for begin, until, who in sorted(spans):

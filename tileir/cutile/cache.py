@@ -51,7 +51,7 @@ class Specialisation:
 
 
 class Specialisations:
-    """All that has been made of one Python kernel for one target with its options."""
+    """The specialisations of one Python kernel for one target with its options."""
 
     def __init__(self, kernel: TileKernel, target: Target, check: Check, options: LaunchOptions) -> None:
         self.parameters = KernelParameters(kernel, target.devices)

@@ -58,7 +58,7 @@ _ADVICE = {
 
 
 def with_advice(error: Exception) -> Exception:
-    """The same error of cuTile, which also says what to use in place of what it refuses."""
+    """Return the same cuTile error with advice on what to use instead."""
     message = getattr(error, "message", None)
     if isinstance(message, str):
         found = [advice for what, advice in _ADVICE.items() if message.startswith(what)]

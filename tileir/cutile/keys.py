@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Key(Protocol):
-    """One argument as a kernel is compiled for it."""
+    """An argument as a kernel is compiled for it."""
 
     def constraint(self, shared: Iterator[bool]) -> Any:
         """The library's constraint; `shared` says of each array and list, in order, whether its memory is shared."""

@@ -141,7 +141,7 @@ class LaunchReplacement:
     def benchmark_with_timeout(
         self, stream: object, grid: tuple[int, ...], kernel: TileKernel, pyargs: tuple, timeout_sec: float, *more: bool
     ) -> tuple[object, float | None]:
-        """The same of a run that may take `timeout_sec`, in this process; on a GPU it may take as long as it likes.
+        """Time a run that may take `timeout_sec`, in this process; on a GPU it may take as long as it likes.
 
         Raises the library's TileLaunchTimeoutError, in its words.
         """

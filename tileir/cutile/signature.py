@@ -303,7 +303,7 @@ class TupleParameter:
 
 
 class KernelParameters:
-    """All parameters of a kernel."""
+    """The parameters of a kernel."""
 
     def __init__(self, kernel: TileKernel, devices: tuple[str, ...], for_one: bool | None = None) -> None:
         """``devices`` are those whose memory the target uses; `for_one`: kernels are compiled for extents of 1.

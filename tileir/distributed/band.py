@@ -1,4 +1,4 @@
-"""One band on a worker: its boxes are put into arrays, the kernel runs, what it may have changed goes back."""
+"""A band on a worker: its boxes are put into arrays, the kernel runs, and its writes go back."""
 
 from __future__ import annotations
 

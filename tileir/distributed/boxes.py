@@ -39,7 +39,7 @@ class ByteBox:
 
     @property
     def end(self) -> int:
-        """One past the last byte."""
+        """Return the end, one past the last byte."""
         return self.start + sum((count - 1) * distance for count, distance in self.dims) + self.run
 
     def of(self, array: np.ndarray) -> np.ndarray:

@@ -183,6 +183,6 @@ class SentArrays:
 
     @cached_property
     def pieces(self) -> dict[int, list[BandPiece]]:
-        """Of arrays of Dask and of Zarr, what each band has."""
+        """Return the parts of Dask and Zarr arrays that each band has."""
         found = {at: value for at, value in self.arrays.items() if is_dask(value) or is_stored(value)}
         return {at: pieces_of(value, at, self.plan.bands) for at, value in found.items()}

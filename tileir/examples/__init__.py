@@ -47,7 +47,7 @@ class Example:
         return FOLDER / self.file
 
     def resized(self, **sizes: int) -> Example:
-        """The same example on larger or smaller arrays."""
+        """Return the same example on larger or smaller arrays."""
         unknown = sizes.keys() - self.sizes.keys()
         if unknown:
             raise ValueError(f"example '{self.name}' has the sizes {', '.join(self.sizes)}, got {', '.join(unknown)}")

@@ -15,14 +15,14 @@ _FINDING = re.compile(r"([a-z-]+)\.md")
 
 @cache
 def codes() -> tuple[str, ...]:
-    """Every code that has a page, in order."""
+    """Return every code that has a page, in order."""
     found = (_PAGE.fullmatch(page.name) for page in files(__name__).iterdir())
     return tuple(sorted(match[1] for match in found if match))
 
 
 @cache
 def findings() -> tuple[str, ...]:
-    """Every kind of finding of the sanitizer that has a page, in order."""
+    """Return every kind of finding of the sanitizer that has a page, in order."""
     found = (_FINDING.fullmatch(page.name) for page in files(__name__).iterdir())
     return tuple(sorted(match[1] for match in found if match))
 

@@ -1,4 +1,4 @@
-"""One tile block, run as far as the answers to its reads are known.
+"""A tile block, run as far as the answers to its reads are known.
 
 A read without an answer gives PENDING, and so does all that is computed from it: an access whose operands are pending
 is not made yet. So an access is made as soon as nothing that it depends on is open, in whatever order the program text

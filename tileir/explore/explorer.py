@@ -32,9 +32,9 @@ MOST_EXECUTIONS = 100
 def explored(
     launch: ExploredLaunch, names: LaunchNames, lines: Sequence[VerdictLine], limit: int, mends: bool
 ) -> ExplorationReport:
-    """All executions of a launch, up to a limit, and the weakest mends of what is wrong with them.
+    """Explore all executions of a launch, up to a limit, and find the weakest repairs of its faults.
 
-    Raises `UnsupportedError` where the model as it is enumerated does not cover the program.
+    Raises `UnsupportedError` where the enumerated model does not cover the program.
     """
     report = _explored(launch, names, lines, limit, ProgramChanges())
     if mends:

@@ -107,7 +107,7 @@ class ExecutionGraph:
         return other
 
     def changed(self, sites: Mapping[int, ModelAccess], before: Sequence[int]) -> ExecutionGraph:
-        """The same execution of a program whose accesses have other orderings and scopes, and wait for `before`."""
+        """Return the same execution for accesses with other orderings and scopes, which wait for `before`."""
         other = self.copy()
         other.events = [replace(event, site=sites[event.site.number]) for event in self.events]
         other.before, other.strong_with = list(before), [0] * len(self.events)

@@ -98,7 +98,8 @@ def _verdict_lines(kernel: Kernel, names: LaunchNames) -> list[VerdictLine]:
 
 
 def _extent(kernel: Kernel) -> tuple[int, int]:
-    """From the kernel before to this one; to the end of the text for the last one, and from the start for the first.
+    """Return the text from the previous kernel to this one; to the end for the last one, and from the start for the
+    first.
 
     Nothing for a kernel that debug information places elsewhere.
     """

@@ -134,7 +134,7 @@ class ExplorationReport(Exploration):
         return report_text(self)
 
     def to_html(self) -> str:
-        """One page with a drawing for each fault and each outcome that no interleaving has."""
+        """Return a page with a drawing for each fault and each outcome that no interleaving has."""
         return report_page(self)
 
     def to_svg(self, execution: Execution) -> str:

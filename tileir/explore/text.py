@@ -102,7 +102,7 @@ def merged_outcomes(report: Exploration) -> list[ShownOutcome]:
 
 
 def surprises(report: Exploration) -> list[OutcomeFound]:
-    """For each shown outcome that no interleaving has, the first that is so."""
+    """Return the first outcome without an interleaving for each shown outcome."""
     merged = {tuple(one.values.items()) for one in merged_outcomes(report) if one.surprising}
     found: dict[tuple[tuple[str, Number], ...], OutcomeFound] = {}
     for outcome in report.outcomes:

@@ -99,7 +99,7 @@ class ShownExecution:
             yield from (Arrow(one, other, "co") for one, other in itertools.pairwise(order))
 
     def _from_read(self, read: int, source: int) -> Iterator[Arrow]:
-        """To the write that overwrites what was read."""
+        """Yield arrows from a read to the write that overwrites what it read."""
         order = self.graph.writes(self.graph.events[read].cell)
         following = order[order.index(source) + 1 :]
         if following and following[0] != read:

@@ -51,7 +51,7 @@ def processes(count: int | None = None) -> Workers:
 
 
 def _begin(parent: int) -> None:
-    """In a worker: end with the driver, and do once what most jobs begin with."""
+    """Prepare a worker: end with the driver, and import what most jobs use."""
     watch_parent(parent)
     for name in _PRELOADED:
         import_module(name)

@@ -120,7 +120,7 @@ def _end_of(child: Copy) -> tuple[int, int] | None:
 
 
 def _read(reading: int, deadline: float) -> bytes | None:
-    """All that comes through a pipe; None if it has no end before the deadline."""
+    """Read everything from a pipe; None if it has no end before the deadline."""
     parts: list[bytes] = []
     poll = select.poll()
     poll.register(reading, select.POLLIN | select.POLLHUP)

@@ -100,7 +100,7 @@ class Template:
 
 
 def _received(connection: socket.socket, size: int) -> bytes:
-    """So many bytes. Raises OSError where there are no more."""
+    """Receive `size` bytes. Raises OSError where there are no more."""
     found = b""
     while len(found) < size:
         part = connection.recv(size - len(found))
@@ -111,7 +111,7 @@ def _received(connection: socket.socket, size: int) -> bytes:
 
 
 def _serve(connection: socket.socket, prepare: Callable[[], object], work: Work, worker: int) -> NoReturn:
-    """In the template: prepare, then make copies until the worker asks for no more."""
+    """Run as the template: prepare, then make copies until the worker asks for no more."""
     try:
         end_with_parent(worker)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -128,9 +128,10 @@ def _serve(connection: socket.socket, prepare: Callable[[], object], work: Work,
 
 
 def _make_copy(connection: socket.socket, work: Work) -> None:
-    """One copy, until it has ended. It stays a process of that number until the worker has killed what is left of it.
+    """Make a copy and wait for its end.
 
-    Raises OSError when the worker has closed the connection.
+    It keeps its process number until the worker has killed the rest of it. Raises OSError when the worker has closed
+    the connection.
     """
     head, files, _, _ = socket.recv_fds(connection, _SIZE.size, 2)
     if len(head) < _SIZE.size or len(files) != 2:

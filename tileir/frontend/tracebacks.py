@@ -35,7 +35,7 @@ def is_hidden(error: BaseException, file: str) -> bool:
 
 
 def trimmed(error: E) -> E:
-    """The same error, to be raised on, without our frames if it is none of ours."""
+    """Return the error, to be raised again, without our frames if it is none of ours."""
     entries = list(_entries(error.__traceback__))
     of_library = _is_of_library(error)
     if not entries or (not of_library and _is_fault_of_ours(error, entries[-1].tb_frame.f_code.co_filename)):

@@ -34,7 +34,7 @@ ASKED = (
 WEIGHED = (*KINDS, "update", *NESTED, *ASKED)
 """The kinds whose weight can be chosen."""
 _USUAL = (*KINDS, *("load", "store", "update") * 3)
-"""As often as a kind is in here it comes, beside the others; those of `NESTED` twice."""
+"""Kinds of statements as often as they come; those of `NESTED` come twice as often."""
 
 
 class ProgramBuilder(ElementwiseStatements, ShapeStatements, FlowStatements):

@@ -159,7 +159,8 @@ def _launch(target: str, check: Check, level: int) -> Callable[[Reference], str 
 
 
 def difference_of(first: LaunchResult, second: LaunchResult, same_trap: bool = False) -> str | None:
-    """In what a launch differs from the reference; after a trap of that only in its own trap, if it is compared."""
+    """Return the difference of a launch from the reference; after a trap of the reference only the trap is compared, if
+    requested."""
     if first.trap is not None:
         if not same_trap:
             return None
@@ -194,7 +195,7 @@ ENGINES = (*OURS, *VENDORS)
 
 
 def default_engines() -> tuple[str, ...]:
-    """All of ours, and the vendor's at its first and last level where it is installed."""
+    """Return all our engines, and the vendor's at its first and last level where it is installed."""
     return (*OURS, *((VENDORS[0], VENDORS[-1]) if vendor.program() is not None else ()))
 
 

@@ -24,7 +24,7 @@ class FlowStatements(MemoryStatements):
     """Loops and branches."""
 
     def _carried(self) -> list[Value]:
-        """One to three values to carry, tiles or scalars; the same one may come twice."""
+        """Return one to three values to carry, tiles or scalars; the same one may come twice."""
         found = [value for value in (self.pick(lambda type: True) for _ in range(self.choose((1, 2, 3)))) if value]
         return found
 

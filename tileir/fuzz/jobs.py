@@ -31,7 +31,7 @@ SOURCES = ("valid", "faulty")
 """Programs without faults on all engines, and programs that access memory wrongly on the interpreter and natively."""
 _OTHERS = tuple(element for element in STORED if element not in (t.I32, t.I1))
 SWARM = 3
-"""One program of so many has all kinds of statements; the others lack about half of them."""
+"""One in this many programs has all kinds of statements; the others lack about half of them."""
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ class MemoryStatements(ProgramDraft):
             self._store(self.choose((moved, tile, loaded)))
 
     def _turned(self, tile: Value) -> Value:
-        """The same elements in another shape and back: nothing that costs anything, so it is never computed ahead."""
+        """Return the same elements reshaped and back: it costs nothing, so it is never computed ahead."""
         flat = self.make(shapes.Reshape.build([t.tile(tile.tile.number, tile.tile.count)], source=tile))
         return self.make(shapes.Reshape.build([tile.type], source=flat))
 

@@ -33,7 +33,7 @@ CAPABILITIES = tuple(
 """Ampere (8.0-8.8), Ada (8.9), Hopper (9.0), Blackwell (10.0-12.1)."""
 
 SHARED_MEMORY = dict.fromkeys((80, 87), 163 << 10) | dict.fromkeys((90, 100, 103, 110), 227 << 10)
-"""By capability (CUDA C++ programming guide, technical specifications per compute capability)."""
+"""Bytes by capability (CUDA C++ programming guide, technical specifications per compute capability)."""
 
 WAVES = {"gfx90a": 64, "gfx942": 64, "gfx950": 64, "gfx1100": 32, "gfx1201": 32}
 """The lanes of a wave, of each architecture of AMD: CDNA 2 to 4 have 64, RDNA 3 and 4 have 32."""

@@ -72,7 +72,7 @@ class CudaDriver(Driver):
 
     @contextmanager
     def on(self, ordinal: int) -> Iterator[None]:
-        """The same, in the context that all libraries share."""
+        """Select a device in the context that all libraries share."""
         doing = f"switching to GPU {ordinal}"
         self._do(doing, self._cuda.cuCtxPushCurrent, self._context(ordinal))
         try:

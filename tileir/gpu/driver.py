@@ -259,7 +259,7 @@ class Driver(ABC):
         self._do("waiting for kernels", self._calls.wait_for_device)
 
     def drain(self) -> None:
-        """The same, but nothing is said of failure, as of `free`."""
+        """Wait for the device; failures are ignored, as by `free`."""
         self._calls.wait_for_device()
 
     def seconds(self, action: Callable[[], object], stream: int = 0) -> float:

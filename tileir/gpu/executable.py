@@ -68,7 +68,7 @@ class Executable:
             raise UnsupportedError(f"{what}, a launch passes {count} of at most {PARAMETER_BYTES}", target)
 
     def to_parts(self) -> tuple[bytes, bytes]:
-        """As the cache keeps it."""
+        """Return the two parts that the cache keeps."""
         facts = {name: getattr(self, name) for name in ("kernel", "threads", "cluster", "shared", "sites", "narrow")}
         facts["hidden"] = [_written(hidden) for hidden in self.hidden]
         facts["scratch"] = None if self.scratch is None else (self.scratch.size, self.scratch.alignment)

@@ -10,7 +10,7 @@ from typing import Any
 from tileir.gpu.arch import Vendor
 
 _MACHINES = {190: Vendor.NVIDIA, 224: Vendor.AMD}
-"""By the number of the machine (ELF: e_machine)."""
+"""Vendors by machine number (ELF: e_machine)."""
 
 
 @dataclass(frozen=True)

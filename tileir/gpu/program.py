@@ -77,7 +77,7 @@ def fitted(make: Callable[[CompileOptions], T], first: CompileOptions, requested
 def sparing(
     make: Callable[[CompileOptions], T], found: Fitted[T], requested: RequestedOptions, spilled: Callable[[T], int]
 ) -> Fitted[T]:
-    """The same with fewer registers spilled, if it can be; `spilled` counts them for a thread."""
+    """Return the program with fewer spilled registers, if possible; `spilled` counts them for a thread."""
     best = found
     while count := spilled(best.made):
         waves = best.options.num_warps

@@ -61,7 +61,7 @@ def cubin(bytecode: bytes, arch: Arch, cache: Cache) -> bytes:
 
 
 def executable(cubin: bytes, kernel: str, parameters: int) -> Executable:
-    """One kernel, with so many parameters, of a cubin that `tileiras` made."""
+    """Return a kernel with `parameters` parameters from a cubin made by `tileiras`."""
     made = Executable(cubin, kernel)
     made.require_parameters(parameters)
     return made

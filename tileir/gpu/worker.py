@@ -22,7 +22,7 @@ STAGES = {
     "cuda": ("ttir", "ttgir", "llir", "ptx", "cubin"),
     "hip": ("ttir", "ttgir", "llir", "amdgcn", "hsaco"),
 }
-"""Of each back end, in order; the last is machine code, all others are texts."""
+"""The stages of each back end, in order; the last is machine code, all others are texts."""
 METADATA = (
     "name", "num_warps", "num_ctas", "shared", "tmem_size", "global_scratch_size", "global_scratch_align",
     "profile_scratch_size", "profile_scratch_align",

@@ -25,7 +25,7 @@ class Runs:
 
     @property
     def end(self) -> int:
-        """One past the last byte."""
+        """Return the end, one past the last byte."""
         return self.start + self.length + sum((n - 1) * step for n, step in zip(self.extents, self.strides))
 
     @property
@@ -36,7 +36,8 @@ class Runs:
         return Runs(self.start + distance, self.length, self.extents, self.strides)
 
     def nested(self) -> list[Runs]:
-        """The same bytes as runs in which each stride, from the shortest on, leads past all that is repeated along it.
+        """Return the same bytes as runs in which each stride, from the shortest on, leads past everything repeated
+        along it.
 
         Dimensions for which that does not hold are written out.
         """
@@ -95,7 +96,7 @@ class Coverage:
         np.ndarray(shape, np.bool_, covered, run.start // unit, strides)[...] = True
 
     def covers(self, offsets: np.ndarray, length: int) -> np.ndarray:
-        """For each offset (int64, inside the extent) whether `length` bytes from it on are all covered."""
+        """Return, for each offset (int64, inside the extent), whether `length` bytes from it are all covered."""
         first = offsets // self.granule
         last = (offsets + (length - 1)) // self.granule
         counted: np.ndarray = self._before[last + 1] - self._before[first] == last + 1 - first
@@ -207,7 +208,8 @@ class Allocation:
         return self.live and (self.writable or not write) and (self.owner is None or self.owner == block)
 
     def covers(self, offsets: np.ndarray, length: int, write: bool = False) -> np.ndarray:
-        """For each byte offset from `base` (int64, inside): may `length` bytes from it on be read, or written?"""
+        """Return, for each byte offset from `base` (int64, inside), whether `length` bytes from it may be read, or
+        written."""
         if self.open(write):
             return offsets + length <= self.size
         coverage = self._coverage.get(write)
@@ -226,7 +228,7 @@ class Allocation:
 
 
 def merged(allocations: Sequence[Allocation]) -> Allocation:
-    """One allocation for arrays that share memory; it may be used wherever one of them may."""
+    """Return one allocation for arrays that share memory; it may be used wherever one of them may."""
     parts = tuple(part for allocation in allocations for part in allocation.parts)
     base = min(part.base for part in parts)
     runs = [run.shifted(part.base - base) for part in parts for run in part.runs]

@@ -63,7 +63,7 @@ def in_child(function: Callable[[], T]) -> T:
 
 
 def go_on_in_child() -> int | None:
-    """None in a copy of this process, which goes on; here its exit status, when it has left. Raises `ChildDied`."""
+    """Fork: return None in the child, which goes on, and the child's exit status here. Raises `ChildDied`."""
     sys.stdout.flush()
     sys.stderr.flush()
     child = forked()
@@ -109,7 +109,8 @@ def forked() -> int:
 
 
 def _report(function: Callable[[], object], writing: int) -> NoReturn:
-    """In the child: write the result or the error to a pipe, and end without taking apart what the parent still has."""
+    """Run in the child: write the result or the error to a pipe, and end without destroying what the parent still
+    has."""
     try:
         outcome = _outcome(function)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -174,7 +175,7 @@ def watch_parent(parent: int) -> None:
 
 
 def end_with_parent(parent: int) -> None:
-    """The same at once and without a thread, where the system can do that, for a process that was just made.
+    """End a new process with its parent at once and without a thread, where the system can do that.
 
     Linux ends it with the thread of `parent` that made it: that thread must stay for as long as the process is needed.
     """

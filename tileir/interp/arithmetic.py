@@ -36,7 +36,7 @@ def promise_check(overflow: Overflow, build: Callable[[Signedness], Check]) -> S
 
 
 def all_of(*checks: StrictCheck | None) -> StrictCheck | None:
-    """One check after the other, as one; None if there is none. The last warning counts."""
+    """Combine checks into one that runs them in order; None if there is none. The last warning counts."""
     made = [check for check in checks if check is not None]
 
     def run(*operands: Array) -> str | None:
@@ -127,7 +127,7 @@ def _amount_fits(op: ShlI | ShrI) -> StrictCheck:
 
 @strict(NegI)
 def _negi_promised(op: NegI) -> StrictCheck | None:
-    """Only the signed reading is concerned: every negation but that of 0 wraps when unsigned."""
+    """Check only the signed reading: every negation except that of 0 wraps when unsigned."""
     if not promises.promised(op.overflow, Signedness.SIGNED):
         return None
     return trapping_where(undefined.NEGATION, promises.smallest)

@@ -22,9 +22,9 @@ from tileir.ops.multimem import MultimemLoadReduceView, MultimemReduceView, Mult
 effects: Rules[EffectRule] = Rules()
 
 Combine = Callable[..., np.ndarray]
-"""From old values and arguments to new values, element by element, all of the memory's dtype."""
+"""Maps old values and arguments to new values, element by element, all of the memory's dtype."""
 Running = Callable[[np.ndarray], np.ndarray]
-"""From one old value followed by arguments to all values that the element takes in turn, the old one first."""
+"""Maps an old value followed by arguments to all values that the element takes in turn, the old one first."""
 
 MANY = 16
 """Equal addresses from which on they are served address by address instead of turn by turn."""
@@ -132,7 +132,7 @@ def _by_turn(
 def _by_address(
     flat: np.ndarray, place: int, arguments: np.ndarray, running: Running, old: np.ndarray, chosen: np.ndarray
 ) -> None:
-    """All lanes of one address, in order."""
+    """Group the lanes of each address, in order."""
     values = running(np.concatenate((flat[place : place + 1], arguments)))
     old[chosen] = values[:-1]
     flat[place] = values[-1]

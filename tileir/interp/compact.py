@@ -137,7 +137,7 @@ class AffineTile(CompactTile):
         return self.type.tile(self.base * factor, strides, self.shape)
 
     def retyped(self, type: NumberType) -> AffineTile | None:
-        """The same numbers in another type."""
+        """Return the same numbers in another type."""
         return type.tile(self.base, self.strides, self.shape)
 
     def broadcast(self, shape: Numbers) -> AffineTile:
@@ -254,7 +254,7 @@ class BoxMask(CompactTile):
 
 
 def kept_dimensions(old: Numbers, new: Numbers) -> tuple[int | None, ...] | None:
-    """For each dimension of a new shape the one of the old that it is, None for a new one of extent 1; None if the
+    """Return, for each dimension of a new shape, the old dimension it is, None for a new one of extent 1; None if the
     shapes differ in more than dimensions of extent 1."""
     wide = [dim for dim, extent in enumerate(old) if extent > 1]
     if [old[dim] for dim in wide] != [extent for extent in new if extent > 1]:
@@ -271,7 +271,7 @@ def holds_numbers(element: t.Type) -> bool:
 # ------------------------------------------------------------ rules of pure operations
 
 Compacted = Callable[..., CompactTile | None]
-"""From operands to the compact result; None where there is none."""
+"""Maps operands to the compact result; None where there is none."""
 CompactRule = Callable[[Op], Compacted | None]
 """``rule(op)``; None where the operation cannot have a compact result."""
 

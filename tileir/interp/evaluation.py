@@ -34,7 +34,7 @@ def evaluated(op: Op, operands: Sequence[np.ndarray]) -> Sequence[np.ndarray] | 
 
 
 def _declared(op: Op, operands: Sequence[np.ndarray]) -> list[object]:
-    """One value per declared operand."""
+    """Return one value per declared operand."""
     values: list[object] = []
     begin = 0
     for operand, count in zip(op.spec.operands, op.segments):

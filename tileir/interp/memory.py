@@ -199,7 +199,7 @@ class Memory(AddressSpace):
         return ResolvedElements(flat, (address - first) >> cell.shift)
 
     def _together(self, addresses: np.ndarray, access: CheckedAccess) -> ResolvedElements | None:
-        """All elements at once if they lie in one allocation; None if they do not, or if something is wrong."""
+        """Resolve all elements at once if they lie in one allocation; None if they do not, or if there is a fault."""
         cell = access.cell
         allocation = self._usable(int(addresses.min()), int(addresses.max()) + cell.size, access)
         if allocation is None:
@@ -292,7 +292,7 @@ class UnwrittenReads(MemoryObserver):
         self.found = False
         """An access has read such storage; whoever reports it sets this back."""
         self._fresh: dict[int, np.ndarray] = {}
-        """For each live storage, by its address, a mask of the bytes that nothing was written to."""
+        """For each live storage, by its address, a mask of the bytes that were never written."""
 
     def allocates(self, address: int, size: int) -> None:
         self._fresh[address] = np.ones(size, np.bool_)

@@ -21,7 +21,7 @@ effects: Rules[EffectRule] = Rules()
 
 Array = np.ndarray
 Broken = Callable[[Array], Array]
-"""From a tile to where a promise about it does not hold."""
+"""Maps a tile to a mask of elements that break a promise."""
 
 
 @effects(Assume)

@@ -83,7 +83,7 @@ class Listener(Observer):
 
 
 def _per_operand(op: Op, given: Sequence[object]) -> list[object]:
-    """One value for each operand, from those for each declared one."""
+    """Return one value for each operand, from those for each declared one."""
     found: list[object] = []
     for operand, value in zip(op.spec.operands, given):
         if operand.variadic:

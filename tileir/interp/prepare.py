@@ -259,7 +259,7 @@ class Preparation:
         return None if check is None else self.linker.observer.strict(op, check)
 
     def inputs(self, op: Op) -> list[Input]:
-        """One entry per declared operand."""
+        """Return one entry per declared operand."""
         inputs: list[Input] = []
         for operand in op.spec.operands:
             slots = tuple(map(self.slot, op.operand_group(operand.position)))

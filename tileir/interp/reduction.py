@@ -107,7 +107,7 @@ def _fill(targets: Parts, values: Parts) -> None:
 
 
 Fold = Callable[[Array], Array]
-"""From the operand of a `reduce` or `scan` to its result."""
+"""Maps the operand of a `reduce` or `scan` to its result."""
 
 _INTEGERS: dict[type[Op], np.ufunc] = {
     AddI: np.add,
@@ -262,7 +262,7 @@ def _on_slices(combine: Combine, left: Parts, right: Parts) -> Parts:
 
 
 def _on_lanes(combine: Combine, left: Parts, right: Parts) -> Parts:
-    """For each lane by itself. A value that is yielded may be a tile of one element."""
+    """Combine each lane by itself. A value that is yielded may be a tile of one element."""
     results = [np.empty(part.shape, part.dtype) for part in left]
     for lane in np.ndindex(left[0].shape):
         values = combine(_interleaved([part[lane] for part in left], [part[lane] for part in right]))

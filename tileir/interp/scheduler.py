@@ -40,7 +40,7 @@ class Watch:
         return self._launch.memory.changes
 
     def wait(self, live: Sequence[BlockState]) -> None:
-        """All tile blocks have begun, and a round has changed nothing. Raises Trap if nothing ever will."""
+        """Wait, when all tile blocks have begun and a round has changed nothing. Raises Trap if nothing ever will."""
         if self._unchanged != self.changes:
             self._unchanged, self._since = self.changes, perf_counter()
         if not all(state.waits for state in live):
@@ -63,7 +63,7 @@ _DONE = object()
 
 
 def coordinates(grid: Coordinates) -> Iterable[Coordinates]:
-    """All tile blocks of a grid, x fastest."""
+    """Yield all tile blocks of a grid, x fastest."""
     width, height, depth = grid
     return ((x, y, z) for z, y, x in product(range(depth), range(height), range(width)))
 
@@ -95,7 +95,7 @@ def run_all(
 
 
 def _round(live: deque[Running], turns: _InOrder | _AtRandom, watch: Watch) -> int:
-    """As many turns as there are live tile blocks; how many of these ended."""
+    """Run as many turns as there are live tile blocks; return how many of these ended."""
     before = len(live)
     for _ in range(before):
         state, flow = turns.take(live)

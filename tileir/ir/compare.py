@@ -59,7 +59,7 @@ class _Comparison:
         return all(self._same_operands(a, b) for a, b in pairs)
 
     def _same_shape(self, a: Op, b: Op) -> bool:
-        """All of an operation but the values it uses and what is inside its regions."""
+        """Compare everything about an operation except the values it uses and the contents of its regions."""
         return (
             type(a) is type(b)
             and a.segments == b.segments

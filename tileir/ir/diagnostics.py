@@ -73,7 +73,7 @@ class Diagnostic:
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
-        """The same as data: file, line, column (1-based, null where unknown) and the fields."""
+        """Return the same as data: file, line, column (1-based, null where unknown) and the fields."""
         data: dict[str, Any] = {"code": self.code, "severity": self.severity, "message": shown_line(self.message)}
         data |= _place(self.loc)
         parts = {"op": self.op, "expected": self.expected, "got": self.got, "hint": self.hint}
@@ -116,13 +116,13 @@ class Report:
         return len(self.diagnostics)
 
     def render(self) -> str:
-        """All of them as a person sees them, with source lines and carets."""
+        """Return all diagnostics for a reader, with source lines and carets."""
         return render_all(self.diagnostics, self.source)
 
     __str__ = render
 
     def to_json(self) -> dict[str, Any]:
-        """The same as data: ``{"ok": ..., "diagnostics": [...]}``."""
+        """Return the same as data: ``{"ok": ..., "diagnostics": [...]}``."""
         return {"ok": self.ok, "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics]}
 
     def raise_if_errors(self) -> None:

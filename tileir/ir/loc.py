@@ -74,7 +74,7 @@ class UnknownLoc(Location):
     """No place at all."""
 
     def __reduce__(self) -> str:
-        """There is only one."""
+        """Pickle by name, as there is only one instance."""
         return "UNKNOWN"
 
     def _shown(self) -> str:
@@ -218,7 +218,7 @@ class BytecodePart(Places):
         return BytecodeLoc(self, number, name)
 
     def following(self) -> BytecodePart:
-        """The same for the operations behind these."""
+        """Return the same part for the operations after these."""
         return BytecodePart(self.file, self.path, (), self.first + len(self.offsets))
 
 

@@ -79,7 +79,7 @@ class OpSpec:
     traits_by_kind: dict[type[Trait], Trait | None] = field(default_factory=dict, repr=False)
     """The answers that `trait` has given."""
     segments_by_count: dict[int, tuple[int, ...]] = field(default_factory=dict, repr=False)
-    """Those that `default_segments` has given for small counts."""
+    """Results of `default_segments` for small counts."""
 
     def __post_init__(self) -> None:
         self.terminator = TERMINATOR in self.traits

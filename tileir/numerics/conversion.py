@@ -49,7 +49,7 @@ def _float_conversion(source: t.ElementType, target: t.ElementType, mode: Roundi
 
 
 def _values(x: Array, source: t.ElementType) -> Array:
-    """The same values as f64 if they are f64 or in a format that NumPy lacks, else as f32."""
+    """Return the same values as f64 if they are f64 or in a format that NumPy lacks, else as f32."""
     return formats.widened(x, source) if source in (t.F64, t.FNV8E5M3FNU) else x.astype(np.float32, copy=False)
 
 

@@ -14,7 +14,7 @@ from tileir.numerics.conversion import extended, integer_limits, truncated
 from tileir.numerics.integers import read_as
 
 Check = Callable[..., Array]
-"""From the operands to a mask of the elements that do not fit."""
+"""Maps the operands to a mask of the elements that do not fit."""
 
 
 def promised(overflow: Overflow, signedness: Signedness) -> bool:

@@ -227,7 +227,7 @@ def _is_uniform(value: Value) -> bool:
 
 
 def _place(row: PatternRow, op: Op) -> Location:
-    """That of `op`, with those of what it absorbs."""
+    """Return the location of `op`, fused with those of the operations it absorbs."""
     return fused(op.loc, *(inner.loc for inner in row.absorbed(op)))
 
 

@@ -27,7 +27,7 @@ from tileir.ops.shapes import Extract, Insert
 from tileir.ops.views import MakeTensorView
 
 Evaluate = Callable[[Op, Sequence[np.ndarray]], "Sequence[np.ndarray] | None"]
-"""From an operation and the contents of its operands to those of its results; None where it has undefined behaviour."""
+"""Maps an operation and the contents of its operands to those of its results; None where it has undefined behaviour."""
 
 _INEXACT = (MmaF, MmaFScaled)
 
@@ -47,7 +47,7 @@ def splat_of(value: Value) -> int | None:
 
 
 def signed_splat_of(value: Value) -> int | None:
-    """The same, read as a signed number."""
+    """Return the value of a splat, read as a signed number."""
     bits = splat_of(value)
     width = checked_cast(value.type, TileType).number.bits if bits is not None else 0
     return bits if bits is None or bits >> (width - 1) == 0 else bits - (1 << width)

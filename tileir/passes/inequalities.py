@@ -49,7 +49,7 @@ class Inequality:
 
 @dataclass(frozen=True)
 class Inequalities:
-    """All of `parts`. ``complete``: they say all that the condition says."""
+    """The conjunction of `parts`. ``complete``: they are equivalent to the condition."""
 
     parts: tuple[Inequality, ...] = ()
     complete: bool = True
@@ -206,7 +206,7 @@ def _of_one_that_runs(count: Expression) -> Expression:
 
 
 def _with_remainders(form: Expression) -> Expression:
-    """The same, with ``a mod b - a`` in the place of a multiple of ``-b * floor(a / b)``."""
+    """Return the same form, with ``a mod b - a`` in place of a multiple of ``-b * floor(a / b)``."""
     for product, factor in form.terms.items():
         (symbol,) = product if len(product) == 1 else (None,)
         if isinstance(symbol, Function) and symbol.is_floor_by_constant:

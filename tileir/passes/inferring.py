@@ -169,7 +169,7 @@ def _retype(op: Op, type: t.Type) -> None:
 
 
 def _view_of(type: t.TileViewType, tensor: t.TensorViewType) -> t.TileViewType:
-    """The same way to cut tiles, from another tensor."""
+    """Return a view that cuts tiles in the same way from another tensor."""
     if isinstance(type, t.PartitionViewType):
         return t.PartitionViewType(type.tile_shape, tensor, type.padding, type.dim_map)
     if isinstance(type, t.StridedViewType):

@@ -80,7 +80,7 @@ class Raising(Rebuilding):
     def __init__(self, log: ChangeLog) -> None:
         super().__init__(log)
         self.plan: RaisingPlan | None = None
-        """Of the entry around."""
+        """The plan of the enclosing entry."""
         self.outer: dict[Op | None, Block] = {}
         """The block that a loop will stand in, while its body is made."""
 
@@ -348,7 +348,7 @@ def _split(block: Block, conditions: Sequence[Known]) -> EmptyStoresGuard | None
 
 
 def _needed_by(values: Iterable[Value], ops: Sequence[Op]) -> set[Op] | None:
-    """Those of `ops` that values are computed from; None if some of them cannot be moved."""
+    """Return the members of `ops` that values are computed from; None if some of them cannot be moved."""
     needed, waiting, among = set(), [value.op for value in values], set(ops)
     while waiting:
         op = waiting.pop()

@@ -250,7 +250,7 @@ def copied(module: Module, entry: Op | None = None) -> Module:
 
 
 def fused(*locations: Location) -> Location:
-    """One place for an operation that stands for several, with all their lines."""
+    """Return one location for an operation that stands for several, with all their lines."""
     members: dict[Location, None] = {}
     for loc in locations:
         for member in loc.members if isinstance(loc, FusedLoc) and loc.metadata is None else (loc,):

@@ -32,7 +32,7 @@ class Attempts:
 
 
 def attempts(module: Module) -> Iterator[Attempts]:
-    """All kinds of smaller versions, those first that leave out most."""
+    """Yield all kinds of smaller versions, those that leave out most first."""
     items = module.items
     yield Attempts("items", len(items), lambda chosen: _Without(drop=_picked(items, chosen)).module(module))
     ops = [op for op in module.walk() if op.parent_op is not None and _is_droppable(op)]
@@ -139,7 +139,7 @@ class _Without(Rebuilding):
         return next(known, None) or value  # A value from nowhere: the verifier refuses the program.
 
     def _flatten(self, op: Op) -> None:
-        """One iteration of a loop, or one region of an `if`, in the place of it."""
+        """Replace a loop by one iteration, or an `if` by one region."""
         if isinstance(op, If):
             values = self.inline(op.then, ())
         else:

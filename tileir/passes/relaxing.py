@@ -40,7 +40,7 @@ class Relaxing(Rebuilding):
 
     def module(self, module: Module) -> Module:
         self.footprints: dict[Op, Footprint] = {}
-        """Of the accesses of entries, as they were."""
+        """The footprints of the entries' original accesses."""
         self.origin: dict[Op, Op] = {}
         """The access as it was, of each one that is made."""
         for entry in module.items:
@@ -49,7 +49,7 @@ class Relaxing(Rebuilding):
         return super().module(module)
 
     def _note_footprints(self, entry: Entry) -> None:
-        """Those of accesses that are looked at once: one in a function has several."""
+        """Note the footprints of accesses that are analysed once: an access in a function has several."""
         self.footprints.update((op, found) for found, op in op_footprints(entry, in_calls=False))
 
     def visit(self, op: Op) -> None:

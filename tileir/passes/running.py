@@ -171,4 +171,4 @@ LICM = Pass(
     Aspect.CODE, settles=True,
 )  # fmt: skip
 EXACT = (CANONICALISE, CONTROL, CSE, LICM, DCE)
-"""Those of level 2 that have exact rows and keep every operation at a place of its own: a call stays a call."""
+"""The passes of level 2 that have exact rows and keep every operation in its place: a call stays a call."""

@@ -65,7 +65,7 @@ class TileWindow:
 
     @property
     def numbers(self) -> tuple[ScalarFormula, ...]:
-        """Those that must be positive."""
+        """Return the numbers that must be positive."""
         return (*self.extents, *self.strides)
 
 

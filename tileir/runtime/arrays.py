@@ -226,7 +226,7 @@ def _from_torch(tensor: Any, torch: Any) -> Array | None:
 
 @cache
 def _torch_dtype(dtype: Any) -> tuple[np.dtype | None, str, int]:
-    """The same element type in NumPy, torch's name of it, and its size."""
+    """Return the same element type in NumPy, torch's name of it, and its size."""
     name = str(dtype)
     return TORCH_DTYPES.get(name), name, dtype.itemsize
 

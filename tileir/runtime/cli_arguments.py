@@ -34,7 +34,7 @@ _FILLS = ("zeros", "ones", "arange", "rand", "randn")
 
 
 def assigned(words: Sequence[str], parameters: Sequence[str]) -> list[Word]:
-    """One parsed word for every parameter name, in the order of the parameters."""
+    """Return one parsed word for every parameter name, in the order of the parameters."""
     found: dict[int, Word] = {}
     position = 0
     for word in words:

@@ -34,7 +34,7 @@ DTYPES: dict[tuple[int, int], np.dtype] = {
     (12, 8): np.dtype(ml_dtypes.float8_e5m2),
     (14, 8): np.dtype(ml_dtypes.float8_e8m0fnu),
 }
-"""By type code and width in bits."""
+"""Dtypes by type code and width in bits."""
 
 
 class _Device(ctypes.Structure):

@@ -25,7 +25,7 @@ def exact_module(module: Module) -> Module:
 
 
 def _rewritten(module: Module, kernel: Kernel | None) -> Module:
-    """All of a module, or what one kernel needs of it; as it was, if its regions are nested too deeply."""
+    """Return a rewritten module, or the part that one kernel needs; unchanged if its regions are nested too deeply."""
     from tileir.passes.rebuilding import copied
     from tileir.passes.running import EXACT, Context, run
 

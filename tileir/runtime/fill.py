@@ -219,7 +219,7 @@ class Summary:
 
 
 def summary(values: Array, element: t.ElementType) -> Summary | None:
-    """None for an array without elements."""
+    """Return a summary; None for an array without elements."""
     if not values.size:
         return None
     with np.errstate(all="ignore"):

@@ -64,7 +64,7 @@ class OpenRoute:
 
 
 class VendorRoute:
-    """All kernels of a module share one cubin, in which the globals are too. Nothing is told of the arguments, and no
+    """Kernels of a module share one cubin, which also holds the globals. Code does not depend on the arguments, and no
     options are taken."""
 
     watched: Sequence[int] = ()

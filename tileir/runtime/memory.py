@@ -46,7 +46,7 @@ class GlobalStorage:
         self.placed = {item.sym_name: _placed(item) for item in globals}
         self.addresses = {name: placed.address for name, placed in self.placed.items()}
         self.bounds = tuple(word for placed in self.placed.values() for word in placed.bounds)
-        """Those of each, one after the other."""
+        """The bounds of each global, one after the other."""
 
 
 def alignment_of(op: Global) -> int:

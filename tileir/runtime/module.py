@@ -131,7 +131,7 @@ class Module(Memo, core.Module):
             raise DiagnosticError(self._errors.diagnostics, self.source)
 
     def __reduce__(self) -> tuple[Callable[..., Module], tuple[object, ...]]:
-        """As bytecode, or text where there is none; the globals of a copy hold their initial values."""
+        """Pickle as bytecode, or as text if there is none; the globals of a copy hold their initial values."""
         from tileir.runtime.serialisation import packed
 
         return _unpickled, packed(self)

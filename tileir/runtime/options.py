@@ -60,7 +60,7 @@ class GpuOptions(TypedDict, total=False):
 
 
 class VendorOptions(TypedDict, total=False):
-    """As for any GPU, but what kernels print goes to standard output."""
+    """The options of any GPU; prints of kernels go to standard output."""
 
     optimize: bool
     stream: object
@@ -186,7 +186,7 @@ class CallForms:
         """The arguments in the order of the parameters, and the options, of forms that were right."""
 
     def separated(self, given: Sequence[object], keywords: Mapping[str, Any]) -> tuple[Sequence[object], LaunchOptions]:
-        """All arguments of a launch in the order of the parameters, and its options.
+        """Return all arguments of a launch in the order of the parameters, and its options.
 
         Raises TypeError for a keyword that is neither, and for a parameter with two arguments or none.
         """

@@ -94,7 +94,7 @@ def read_file(path: Path) -> bytes:
 
 
 def read_stream(file: IO[bytes], name: str) -> bytes:
-    """All that is in a file, which may be endless; the beginning will do if it is none of a program.
+    """Read a file, which may be endless; only the beginning if that cannot begin a program.
 
     Raises `DiagnosticError` E0004.
     """

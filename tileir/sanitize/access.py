@@ -1,4 +1,4 @@
-"""One operation that accesses memory, watched."""
+"""An operation that accesses memory, observed by the sanitizer."""
 
 from __future__ import annotations
 

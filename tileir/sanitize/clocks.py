@@ -26,7 +26,7 @@ NOTHING = Past(0, {})
 
 
 def union(pasts: Iterable[Past | None]) -> Past:
-    """All that any of the pasts holds; tokens made before the run are None, and empty."""
+    """Return the union of pasts; tokens made before the run are None, and empty."""
     given = [past for past in pasts if past is not None and past is not NOTHING]
     if not given:
         return NOTHING

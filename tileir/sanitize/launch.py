@@ -263,7 +263,7 @@ def kernel_proof(kernel: Kernel, grid: Grid | None, arguments: Sequence[Argument
 
 
 def proof_of(kernel: Kernel, launch: KnownLaunch, launched: bool) -> KernelProof:
-    """As `kernel_proof`; `launched`: about a grid that is known."""
+    """Return the proof, as `kernel_proof` does; `launched`: for a known grid."""
     from tileir.sanitize.proofs.kernel import proved
 
     key = ("proof", launch.key, launched)

@@ -64,7 +64,7 @@ class Sets:
 
 
 class RaceDetector:
-    """One run's accesses in the order they are made, which is a linear extension of happens-before."""
+    """The accesses of a run in the order they are made, which is a linear extension of happens-before."""
 
     def __init__(self, report: Report) -> None:
         self._report = report

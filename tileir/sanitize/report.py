@@ -58,7 +58,7 @@ class SanitizerReport:
         return data | {"proofs": [proof.to_json() for proof in self.proofs]}
 
     def to_html(self) -> str:
-        """One page that needs nothing else."""
+        """Return a page that needs no other files."""
         return page(self.findings, self.kernel, self.runs, self.sources, [proof.line for proof in self.proofs])
 
     def to_sarif(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One sanitized launch: what its parts share, and how what they notice becomes findings."""
+"""A sanitized launch: the state that its parts share, and the making of findings."""
 
 from __future__ import annotations
 

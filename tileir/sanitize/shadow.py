@@ -135,7 +135,7 @@ class TouchedElements:
         self.shadow = shadow
         self.size = size
         self.before: np.ndarray | None = None
-        """As for a box."""
+        """The elements before they were stored, as for a box."""
         self.offsets = offsets
         self.lanes = lanes
 

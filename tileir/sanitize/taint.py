@@ -79,7 +79,7 @@ def flattened(values: Sequence[object]) -> list[object]:
 
 
 def origins(values: Sequence[object]) -> list[Origin]:
-    """Every origin of any operand, once."""
+    """Return every origin of any operand, once."""
     return list(dict.fromkeys(origin for value in values if isinstance(value, Marked) for origin in value.marks))
 
 
@@ -104,7 +104,7 @@ def merged(one: dict[Origin, Mask], other: dict[Origin, Mask]) -> dict[Origin, M
 
 
 Transfer = Callable[[Op, Callable[..., object], Sequence[object], object, Origin], Mask]
-"""From an operation, its function, its operands with marks, its result and an origin to the marks of the result."""
+"""Maps an operation, its function, its operands with marks, its result and an origin to the marks of the result."""
 
 
 def spread(op: Op, function: Callable[..., object], values: Sequence[object], result: object) -> object:

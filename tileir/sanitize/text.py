@@ -17,8 +17,8 @@ RULE = "=" * 66
 def report_text(
     findings: Sequence[Finding], kernel: str, runs: int, sources: tuple[Source, ...], proofs: Sequence[str] = ()
 ) -> str:
-    """Every finding, the lines of proofs, then the summary. `runs` is the number of schedules, `sources` the files that
-    are quoted."""
+    """Return every finding, the lines of proofs, then the summary. `runs` is the number of schedules, `sources` the
+    files that are quoted."""
     return "\n".join([*findings_text(findings, sources, "sanitize"), *proofs, summary(findings, kernel, runs)])
 
 
@@ -65,7 +65,7 @@ def _block(blocks: tuple[Coordinates, ...]) -> str:
 
 
 def summary(findings: Sequence[Finding], kernel: str, runs: int) -> str:
-    """One line: how many of each kind, and where the first is."""
+    """Return a line with the number of findings of each kind, and the place of the first."""
     schedules = f"{runs} schedule{'s' if runs > 1 else ''}"
     name = f"kernel @{shown(kernel)}"
     if not findings:

@@ -86,7 +86,7 @@ def _producer_lines(module: Module) -> list[str]:
 
 
 def _places(items: Iterable[Op], form: str) -> Iterator[tuple[Op, Location]]:
-    """Every operation that is written, before those inside it, with the location it is written with."""
+    """Yield every operation that is written, before those inside it, with its location."""
     for item in items:
         keep = _stored_with(item) if form == "disassembly" else written
         for op in _written_operations(item, form):

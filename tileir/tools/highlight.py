@@ -25,7 +25,7 @@ _WORD = re.compile(r"[a-z_]\w+")
 
 @cache
 def operation_words() -> tuple[str, ...]:
-    """Every name of an operation, without the dialect's prefix."""
+    """Return every name of an operation, without the dialect's prefix."""
     return tuple(sorted(spellings()))
 
 
@@ -81,7 +81,7 @@ _ITEMS = frozenset(op.spec.name for op in (ModuleOp, Entry, Global, Func))
 
 
 def sorts() -> Iterator[Sort]:
-    """All sorts; of several that fit at a place the first one holds."""
+    """Yield all sorts; the first that fits at a place wins."""
     control = sorted(name for name, op in OPS.items() if op.spec.chapter == "control")
     items = {*_ITEMS, *(alias for name in _ITEMS for alias in OPS[name].spec.aliases)}
     plain = set(operation_words()) - set(control) - items
@@ -108,7 +108,7 @@ def sorts() -> Iterator[Sort]:
 
 
 def _any(words: Iterable[str]) -> str:
-    """One of several words; the longest first, so that none hides behind its beginning."""
+    """Return a pattern for any of several words; the longest first, so that none hides behind its beginning."""
     return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
 
 

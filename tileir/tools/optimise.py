@@ -65,7 +65,7 @@ def watched(
     target: str | None = None,
     watch: Watcher | None = None,
 ) -> Module:
-    """As `optimize`; `watch` is told of every step."""
+    """Optimise like `optimize`, calling `watch` after every step."""
     chosen = _chosen(level, passes, target)
     given = Module.of(module)
     given.require_valid()

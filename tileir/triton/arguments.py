@@ -155,8 +155,8 @@ def _points_to_i64(type: t.Type) -> bool:
 
 
 def _reaching(bind: Bind) -> Bind:
-    """The same for a tensor that may hold addresses, as the kernel makes pointers of integers: it may use the mapped
-    memory that they lie in."""
+    """Return a binder for a tensor that may hold addresses, as the kernel makes pointers of integers: it may use the
+    mapped memory they lie in."""
 
     def bind_with_memory(value: Any) -> Argument:
         argument = bind(value)

@@ -71,7 +71,7 @@ class CpuDriver(DriverBase):
         return 0
 
     def set_current_device(self, device: object) -> None:
-        """There is one."""
+        """Do nothing, as there is only one device."""
 
     def get_current_stream(self, device: object) -> int:
         return 0
@@ -92,7 +92,7 @@ class CpuDriver(DriverBase):
         return do_bench
 
     def get_empty_cache_for_benchmark(self) -> torch.Tensor:
-        """As much memory as evicts all else from the processor's caches."""
+        """Return enough memory to evict everything else from the processor's caches."""
         import torch
 
         return torch.empty(2 * _last_cache() // 4, dtype=torch.int32)
@@ -123,7 +123,7 @@ class CpuUtils:
         return loaded, loaded, 1, 0, 1 << 20
 
     def unload_module(self, module: TritonKernel) -> None:
-        """It goes when nobody refers to it."""
+        """Do nothing, as an unreferenced module is freed."""
 
     def get_device_properties(self, device: object) -> dict[str, int]:
         """Sizes as of a GPU, where kernels are chosen by them; one multiprocessor for each processor."""

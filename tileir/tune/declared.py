@@ -52,7 +52,7 @@ class _SearchFound(BaseException):
 def _found(
     search_space: Any, stream: Any, grid_fn: Any, kernel: Any, args_fn: Any, hints_fn: Any = None, **how: Any
 ) -> None:
-    """In the place of `exhaustive_search`."""
+    """Stand in for `exhaustive_search`: raise its search space and functions."""
     raise _SearchFound(DeclaredSearch(list(search_space), grid_fn, kernel, args_fn, hints_fn))
 
 

@@ -22,7 +22,7 @@ from tileir.tune.declared import CONFIG, literal_space
 from tileir.tune.race import race
 
 TOLERANCES = {1: 0.3, 2: 0.02, 4: 1e-4, 8: 1e-10}
-"""By the bytes of a float: differences relative to the element, and to the largest of the array, that are not counted,
+"""Differences that are tolerated, by the bytes of a float, relative to the element and to the largest of the array,
 since tiles of other sizes add up in another order. Integers must be equal."""
 SAMPLE_SECONDS = 1e-3
 """The time that one sample takes at least: launches that are shorter are timed several at a time."""

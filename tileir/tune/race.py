@@ -65,7 +65,7 @@ def race(
 
 
 def _let_leave(lanes: Sequence[RaceLane], number: int) -> None:
-    """Those whose whole interval lies above that of the fastest."""
+    """Remove the lanes whose whole interval lies above that of the fastest."""
     best = min(lanes, key=lambda lane: lane.median)
     for lane in lanes:
         if lane is not best and lane.interval[0] > best.interval[1]:

@@ -41,7 +41,7 @@ class ListedSearch:
         return found
 
     def tell(self, seconds: Mapping[str, float | None]) -> None:
-        """Nothing depends on it."""
+        """Ignore the results, as nothing depends on them."""
 
 
 class OptunaSearch:

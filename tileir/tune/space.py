@@ -38,7 +38,7 @@ class TuneSpace:
         return prod(len(values) for values in self.values.values())
 
     def __iter__(self) -> Iterator[Point]:
-        """All points; the last name changes fastest."""
+        """Yield all points; the last name changes fastest."""
         for chosen in itertools.product(*self.values.values()):
             yield dict(zip(self.values, chosen))
 

@@ -85,7 +85,7 @@ class RuleTable(dict[type[Op], list[Rule]]):
         return register
 
     def add(self, code: str, check: Check, *ops: type[Op], contextual: bool = False) -> None:
-        """The same for a check that is made or shared."""
+        """Add a check that is made or shared."""
         for op in ops:
             self.setdefault(op, []).append(Rule(code, check, contextual))
 

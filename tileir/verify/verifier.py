@@ -65,14 +65,14 @@ def _operand_text(op: Op, value: Value) -> str:
 
 
 MAX_SHOWN = 100
-"""So many errors, and so many warnings, are reported; more errors end the walk."""
+"""The number of errors, and of warnings, that are reported; more errors end the walk."""
 
 Verdict = tuple[Rule, ...]
 """Contextual rules: all that remains to be checked of an operation that was found sound."""
 
 
 class _Full(Exception):
-    """So many errors were found that more would not help."""
+    """Raised when so many errors were found that more would not help."""
 
 
 class Frame:
@@ -320,7 +320,7 @@ def _can_come_again(op: Op, checks: Checks) -> bool:
 
 
 def _summary(op: Op) -> object:
-    """Everything that the local rules look at, as a key."""
+    """Return everything that the local rules look at, as a key."""
     operands = tuple([value.type for value in op.operands])
     defines = op.defines
     results = tuple([value.type for value in defines]) if isinstance(defines, tuple) else defines.type

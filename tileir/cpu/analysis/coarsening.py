@@ -161,7 +161,8 @@ class _Longer:
             self._same(value)
 
     def _same(self, value: Value) -> None:
-        """The same tile for all tile blocks; its elements may be anything, but those of a splat are equal."""
+        """Require the same tile for all tile blocks; its elements may be anything, except that those of a splat are
+        equal."""
         if isinstance(value.type, t.TileType):
             splat = isinstance(value.op, core.Constant) and value.op.value.is_splat
             self.varies[value] = frozenset() if splat else _long(value.type)

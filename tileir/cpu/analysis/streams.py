@@ -28,7 +28,7 @@ _TELLS = Effect.UPDATE | Effect.PRINT | Effect.HOST
 """Effects by which others may learn what has been stored."""
 
 Streams = dict[Op, tuple[int, frozenset[int]]]
-"""For each such store the position of the parameter that it goes through, and those of the parameters read."""
+"""For each such store, the position of its parameter, and those of the parameters read."""
 
 
 def streams_of(entry: Entry) -> Streams:

@@ -336,7 +336,7 @@ class Real(Register):
         return self.pattern() < 0
 
     def double(self) -> Real:
-        """The same number as an f64."""
+        """Return the same number as an f64."""
         return self if self.type == DOUBLE else Real(self.builder, self.builder.fpext(self.value, DOUBLE))
 
     def single(self) -> Real:

@@ -128,7 +128,7 @@ class _Driver:
         self._ended(I64(1), result)
 
     def _ended(self, count: ir.Value, result: ir.Value) -> None:
-        """So many tile blocks have run, and this is their status."""
+        """Record that `count` tile blocks have run, with their status."""
         builder, blocks = self._builder, self._blocks
         builder.store(builder.add(builder.load(self._counter, typ=I64), count), self._counter)
         self._ran.append((count, builder.block))
@@ -168,7 +168,7 @@ class _Driver:
                 builder.store(arena, builder.inttoptr(builder.add(row, I64(16)), PTR))
 
     def _go_on(self) -> None:
-        """With the next tile block; a trap lowers the limit and ends it."""
+        """Continue with the next tile block; a trap lowers the limit and ends the loop."""
         blocks, builder = self._blocks, self._at("left")
         self._result = _joined_ways(builder, I32, self._results)
         builder.cbranch(_is_trap(builder, self._result), blocks["trapped"], blocks["done"])

@@ -277,7 +277,7 @@ def as_register(extent: Extent) -> ir.Value:
 
 
 def highest_index(builder: ir.IRBuilder, extent: Extent) -> ir.Value:
-    """One less than the extent, an i64."""
+    """Return the extent minus one, an i64."""
     return I64(extent - 1) if isinstance(extent, int) else builder.sub(extent, I64(1))
 
 

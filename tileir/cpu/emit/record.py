@@ -92,7 +92,8 @@ class LaunchRecord:
         self._next = ctypes.c_int64.from_address(self.address + NEXT)
 
     def fill(self, total: int, chunk: int, fuel: int, grid: Coordinates, slots: tuple[int, ...]) -> None:
-        """For a launch from the first tile block on. Slots that are there already are not written again."""
+        """Fill the record for a launch from the first tile block. Slots that are filled already are not written
+        again."""
         x, y, z = grid
         self._fill_head(0, total, chunk, fuel, x, y, z)
         if slots != self._slots:
@@ -197,4 +198,4 @@ class CheckLevel(enum.Enum):
     ON = "checked"
     """Accesses to memory that the launch has not given, and broken promises of `assume`."""
     STRICT = "strict"
-    """All that the interpreter reports in strict mode as well."""
+    """Also everything that the interpreter reports in strict mode."""

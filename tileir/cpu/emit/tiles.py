@@ -344,11 +344,11 @@ def boolean(value: ir.Value) -> Num:
 
 
 Compute = Callable[..., Num]
-"""From the builder and one element of each operand to the element of the result."""
+"""Maps the builder and one element of each operand to the element of the result."""
 
 
 Formula = Callable[..., Real]
-"""From floats to a float."""
+"""Maps floats to a float."""
 
 
 def real(builder: ir.IRBuilder, number: Num) -> Real:

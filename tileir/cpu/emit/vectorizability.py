@@ -13,7 +13,7 @@ from llvmlite.ir import instructions as op
 from tileir.cpu.emit.elements import I64
 
 MOST_COPIES = 4
-"""Of a short body, whose vectors are worked on side by side."""
+"""Number of vectors of a short body that are processed side by side."""
 SHORT = 20
 """Instructions of a body that is not worth several copies; the same number as LLVM's."""
 FEWEST = 4
@@ -22,7 +22,7 @@ FEWEST = 4
 _ARITHMETIC = {"add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr", "fadd", "fsub", "fmul", "fdiv", "fneg"}
 _CASTS = {"trunc", "zext", "sext", "fptrunc", "fpext", "sitofp", "uitofp", "fptosi", "fptoui", "bitcast"}
 _EVEN_CASTS = {"trunc", "ptrtoint", "inttoptr"}
-"""Of values that grow evenly: the results do, too."""
+"""Casts of evenly growing values that give evenly growing values."""
 _WITH_EFFECTS = {"load", "store", "load atomic", "store atomic", "cmpxchg", "atomicrmw", "fence", "alloca"}
 _CALLS = """fma fabs sqrt floor ceil trunc rint roundeven copysign ldexp minnum maxnum minimum maximum
 smin smax umin umax abs fshl fshr ctpop ctlz cttz bitreverse bswap sadd.sat uadd.sat ssub.sat usub.sat
@@ -97,7 +97,7 @@ class Growth:
 
     def __init__(self, loop: BlockLoop, gathers: bool) -> None:
         self.steps: dict[int, int | None] = {id(loop.position): 1}
-        """None for a value that grows unevenly."""
+        """Growth per iteration; None if uneven."""
         self.fixed: set[int] = set()
         """The instructions whose values are the same in all iterations, wherever these are computed."""
         self.collected: dict[int, Collected] = {}
@@ -228,7 +228,7 @@ def _even_step(each: op.Instruction, steps: Sequence[int | None]) -> int | None:
 
 
 def _number(value: ir.Value) -> int | None:
-    """That of an integer constant."""
+    """Return the value of an integer constant."""
     is_known = isinstance(value, ir.Constant) and isinstance(value.constant, int)
     return int(value.constant) if is_known else None
 
@@ -258,7 +258,7 @@ def intrinsic(call: op.CallInstr) -> tuple[str, str]:
 
 
 def byte_size(element: ir.Type) -> int:
-    """Of an element in memory, as the emitter lays them out; 0 if it does not."""
+    """Return the size of an element in memory, as the emitter lays it out; 0 if it does not."""
     if isinstance(element, ir.IntType):
         return int(element.width) // 8
     return {ir.FloatType: 4, ir.DoubleType: 8}.get(type(element), 0)
@@ -281,7 +281,7 @@ class Width:
 
 
 def width(loop: BlockLoop, growth: Growth, vector_bits: int) -> Width | None:
-    """None if a loop has too few iterations. Raises Unfit if nothing says how wide its elements are."""
+    """Return the width for a loop; None if it has too few iterations. Raises Unfit if its element width is unknown."""
     loads, stores = growth.accesses(op.LoadInstr), growth.accesses(op.StoreInstr)
     sizes = [byte_size(each.type) for each in loads] + [byte_size(each.operands[0].type) for each in stores]
     _require(min(sizes, default=0) > 0)
@@ -296,7 +296,7 @@ def width(loop: BlockLoop, growth: Growth, vector_bits: int) -> Width | None:
 
 
 def _copies(loop: BlockLoop, lanes: int, instructions: int, loads: int, stores: int) -> int:
-    """As many as keep the units busy that load and store, in a short body; none that would be left over."""
+    """Return the number of copies that keeps the load and store units busy in a short body, with none left over."""
     if instructions + 2 >= SHORT:
         return 1
     fitting = 1 << (SHORT // (instructions + 2)).bit_length() - 1

@@ -77,7 +77,7 @@ def load_masked(
 def gather_masked(
     builder: ir.IRBuilder, addresses: ir.Value, mask: ir.Value, vector: ir.VectorType, align: int
 ) -> ir.Value:
-    """The same from an address for each lane."""
+    """Load a vector under a mask from one address per lane."""
     name = f"llvm.masked.gather.{type_suffix(vector)}.v{vector.count}p0"
     zeros = Splat(ir.Constant(vector.element, None), vector.count)
     return call_named(builder, name, vector, [addresses, I32(align), mask, zeros])

@@ -67,10 +67,10 @@ class _Code:
             if id(each) in growth.fixed:
                 self._fixed[id(each)] = copied(self._head, each, list(map(self.fixed, each.operands)))
         self.collected = {place: self._vector_cell(each) for place, each in growth.collected.items()}
-        """For each stack cell that collects, one of vectors."""
+        """For each stack cell that collects, a cell of vectors."""
 
     def builder(self, block: ir.Block) -> ir.IRBuilder:
-        """One that stands at the end of a block."""
+        """Return a builder at the end of a block."""
         made = ir.IRBuilder(block)
         made.debug_metadata = self._place
         return made

@@ -105,8 +105,8 @@ def _initialized() -> None:
 
 @cache
 def toolchain(rewrites: bool = False) -> str:
-    """All that machine code depends on beside the program: this package, with what `rewrites` if something does, LLVM,
-    the processor."""
+    """Return everything that machine code depends on besides the program: this package, including what `rewrites` if
+    requested, LLVM, the processor."""
     llvm_version = ".".join(map(str, llvm.llvm_version_info))
     sources = _sources((*CODE_MAKERS, *REWRITERS) if rewrites else CODE_MAKERS)
     return f"tileir {sources}, llvmlite {llvmlite.__version__}, LLVM {llvm_version}, {host()}"
@@ -153,7 +153,7 @@ def optimized(ir_text: str, host: Host) -> llvm.ModuleRef:
 
 @cache
 def _machine(host: Host) -> llvm.TargetMachine:
-    """One for all modules: to read the list of a processor's features takes milliseconds."""
+    """Return a target machine for all modules: reading the list of processor features takes milliseconds."""
     return target_machine(host)
 
 
@@ -210,8 +210,8 @@ class Loaded:
 
 
 def _loaded(code: bytes, host: Host, names: Iterable[str]) -> tuple[llvm.ExecutionEngine, dict[str, int]]:
-    """To link what is compiled already takes no processor's features, and to read their list most of the time. Nor
-    does it take the module without which there is no engine: it would be compiled too, which takes most of the rest.
+    """Link compiled code. This avoids reading the processor features, which takes most of the time, and compiling the
+    module that an engine requires, which takes most of the rest.
     """
     _initialized()
     machine = llvm.Target.from_triple(host.triple).create_target_machine(reloc="pic", codemodel="default")
@@ -362,7 +362,8 @@ define half @__truncsfhf2(float %number) {
 _ARCH_PRCTL = 158
 """The number of the system call on x86-64."""
 _ARCH_REQ_XCOMP_PERM, _TILE_DATA = 0x1023, 18
-"""To ask for a component of the processor's state, and that one's number (linux/arch/x86/include/uapi/asm/prctl.h)."""
+"""The system call that requests a component of the processor's state, and the number of that component
+(linux/arch/x86/include/uapi/asm/prctl.h)."""
 
 
 @cache

@@ -17,7 +17,7 @@ from tileir.ir.attributes import Predicate
 from tileir.ir.core import Op
 
 Offends = Callable[..., Flag]
-"""From the operands of an element to whether they offend."""
+"""Maps the operands of an element to a flag that is set if they offend."""
 PREDICATES = {
     Predicate.EQUAL: "==",
     Predicate.NOT_EQUAL: "!=",
@@ -26,7 +26,7 @@ PREDICATES = {
     Predicate.GREATER_THAN: ">",
     Predicate.GREATER_THAN_OR_EQUAL: ">=",
 }
-"""As llvmlite spells them."""
+"""Predicates as llvmlite spells them."""
 
 
 def pointwise(lowering: Lowering, op: Op, compute: Compute) -> None:

@@ -20,7 +20,7 @@ from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 
 Broken = Callable[[Index], ir.Value]
-"""From the index of an element to whether it offends, an i1."""
+"""Maps the index of an element to an i1 that is set if it offends."""
 
 
 def trap_where(lowering: Lowering, op: Op, type: t.TileType, broken: Broken, message: str) -> None:

@@ -196,11 +196,11 @@ class Lowering:
     """Bytes of the arena that each of them needs."""
     values: dict[Value, Lowered] = field(default_factory=dict)
     panels: dict[Op, Deferral | Repeated] = field(default_factory=dict)
-    """Those of the products of loops around, where tiles are not packed into new ones each time."""
+    """The panels of products in enclosing loops whose tiles are not packed into new ones each time."""
     keeps_panels: ir.Value | None = None
     """An i1 that is set if the memory read by such products does not change; None if it may."""
     active_counts: dict[Op, ActiveCount] = field(default_factory=dict)
-    """Of the comparisons that guard boxes and rows."""
+    """The counts of the comparisons that guard boxes and rows."""
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.safepoints`)."""
     warnings: list[tuple[Op, str]] = field(default_factory=list)

@@ -125,7 +125,8 @@ def _odd_sum(mode: Rounding, x: Real, y: Real) -> Real:
 
 
 def _odd_quotient(x: Real, y: Real) -> Real:
-    """For magnitudes far from overflow and underflow. The remainder has the sign of the error, seen through y."""
+    """Return the quotient rounded to odd, for magnitudes far from overflow and underflow. The remainder has the sign of
+    the error, seen through y."""
     quotient = x / y
     rest = (-quotient).times_plus(y, x)
     sign = (y.pattern() & (1 << 63)) ^ rest.pattern()

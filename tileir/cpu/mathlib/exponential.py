@@ -42,7 +42,7 @@ _EXP_F64 = (0.16666666666666685, 0.04166666666666673, 0.0083333333333167, 0.0013
 """(e^r - 1 - r - r^2/2) / r^3."""
 _EXP_SHORT = (0.16666666785869524, 0.041666666969893636, 0.008333281334517181, 0.0013888794820687254,
               0.00019909263514552948, 2.4892630987931726e-05)  # fmt: skip
-"""The same to 40 bits."""
+"""Coefficients of the same polynomial to 40 bits."""
 _TANH_F32 = (-0.33333319425582886, 0.13332636654376984, -0.05385684221982956, 0.021088240668177605,
              -0.006295512896031141)  # fmt: skip
 """(tanh x - x) / x^3 of x^2, below `_TANH_SPLIT`."""
@@ -420,7 +420,7 @@ def rsqrt_f32(x: Real) -> Real:
 
 
 def rsqrt_f64(x: Real) -> Real:
-    """One Newton step with an exact residual behind root and division."""
+    """Return the reciprocal root: root and division, then one Newton step with an exact residual."""
     near = 1.0 / x.root()
     product = product_pair(x, near)
     residual = (-product.high).times_plus(near, near.of(1.0)) - product.low * near

@@ -96,7 +96,7 @@ def polynomial(x: Real, coefficients: Sequence[float]) -> Real:
 
 
 def normalized(high: Real, low: Real) -> Pair:
-    """The same sum with a low part below the last bit of the high one; |high| >= |low|."""
+    """Return the same sum with a low part below the last bit of the high one; |high| >= |low|."""
     return ordered_sum_pair(high, low)
 
 

@@ -17,9 +17,9 @@ from tileir.cpu.emit.vectorizability import WideFunction
 _ATTRIBUTES = ("memory(none)", "nounwind", "willreturn")
 
 Needs = Callable[..., Flag]
-"""From the arguments, scalars or vectors, to where they need the slow case."""
+"""Maps the arguments, scalars or vectors, to a flag that is set where they need the slow case."""
 Slow = Callable[..., Real]
-"""From scalar arguments to the result; it may branch."""
+"""Maps scalar arguments to the result; it may branch."""
 
 
 def corrected(name: str, fast: Real, arguments: Sequence[Real], needs: Needs, slow: Slow) -> Real:

@@ -39,7 +39,7 @@ _TABLE = "math.two_over_pi"
 _ZERO_BITS = 64
 """Zeros in front of the table, for exponents that want bits above the point."""
 PI_OVER_2 = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
-"""As the sum of three f64."""
+"""The constant as a sum of three f64."""
 
 
 class Turned(NamedTuple):
@@ -127,7 +127,7 @@ _COS_F64 = (0.0416666666666666, -0.0013888888888874457, 2.4801587289652787e-05, 
 """(cos r - 1 + r^2/2) / r^4 of r^2."""
 _SIN_SHORT = (-0.16666666641528854, 0.008333329374324194, -0.00019839331048512635, 2.718274844062979e-06)
 _COS_SHORT = (0.04166666662265692, -0.0013888883738320686, 2.4799515947422157e-05, -2.7209896487031286e-07)
-"""The same to 37 and 43 bits."""
+"""Coefficients of the same polynomials to 37 and 43 bits."""
 
 _LARGEST_F32 = 1e5
 """Larger angles lose too much in the reduction."""
@@ -269,7 +269,7 @@ _ATAN_F64 = (-0.33333333333333326, 0.1999999999999767, -0.1428571428538814, 0.11
 """(atan q - q) / q^3 of q^2, for q up to tan(pi/8)."""
 _ATAN_SHORT = (-0.33333332510051944, 0.19999904756572842, -0.1428202904984611, 0.11044923581650953,
                -0.08477409868135542, 0.04746121296458754)  # fmt: skip
-"""The same to 35 bits."""
+"""Coefficients of the same polynomial to 35 bits."""
 _TAN_PI_OVER_8 = 0.41421356237309503
 _PI_OVER_4 = (0.7853981633974483, 3.061616997868383e-17)
 _FAR_EXPONENT = 500

@@ -51,7 +51,7 @@ class RunSide:
     following: ir.Value
 
     def joins(self, builder: ir.IRBuilder, tile: Factor) -> ir.Value:
-        """An i1: whether a tile continues the run."""
+        """Return an i1 that is set if a tile continues the run."""
         assert tile.memory is not None
         follows = builder.icmp_unsigned("==", tile.address, builder.load(self.following, typ=I64))
         is_alike = builder.icmp_unsigned("==", tile.memory.by_line, builder.load(self.by_line, typ=I64))
@@ -80,7 +80,7 @@ class Run:
     tiles: ir.Value
 
     def begin(self, builder: ir.IRBuilder) -> None:
-        """Nothing waits where the loop begins."""
+        """Begin the loop without waiting tiles."""
         builder.store(I64(0), self.tiles)
 
     def add(
@@ -138,7 +138,7 @@ FLIPPED = 0x80808080
 COLUMNS = 8
 """Columns that are summed together where K lies side by side: their cache lines stay where they fall into one set."""
 LONG_COLUMNS = 4
-"""The same of long columns: more are not read faster, and make more code."""
+"""The limit for long columns: more are not read faster, and need more code."""
 LEAST_WORDS = 4
 """The smallest vector of words that instructions for dot products take."""
 LeftWords = Callable[[ir.IRBuilder, ir.Value], ir.Value]
@@ -155,7 +155,7 @@ class Rows:
 
     @staticmethod
     def of(panel: Panel, product: Product) -> Rows:
-        """Those of a panel."""
+        """Return the rows of a panel."""
         assert isinstance(panel.by_line, int) and isinstance(panel.by_step, int), "a panel that is packed"
         return Rows(panel.base, I64(panel.by_line * product.group), panel.by_step)
 
@@ -411,7 +411,7 @@ class TransposedRun:
         return memory.along_k and memory.element is self.product.element
 
     def begin(self, builder: ir.IRBuilder) -> None:
-        """Nothing waits where the loop begins."""
+        """Begin the loop without waiting tiles."""
         self.run.begin(builder)
 
     def add(

@@ -223,7 +223,7 @@ class Accumulator(Protocol):
     def block(
         self, builder: ir.IRBuilder, bases: Sequence[ir.Value], row: ir.Value, column: ir.Value
     ) -> Sequence[ir.Value]:
-        """The same pointers for the register block that begins at a place."""
+        """Return the pointers for the register block that begins at a place."""
 
     def start(
         self, builder: ir.IRBuilder, block: Sequence[ir.Value], row: int, column: int, lanes: int
@@ -320,7 +320,8 @@ class BlockColumn:
     def _apart(
         self, builder: ir.IRBuilder, base: ir.Value, stride: int | ir.Value, count: int
     ) -> list[tuple[ir.Value, int]]:
-        """So many places, `stride` words apart, each by a pointer and the words behind it, for known distances."""
+        """Return `count` places, `stride` words apart, each as a pointer and an offset in words, which is 0 unless the
+        stride is known."""
         if isinstance(stride, int):
             return [(base, number * stride) for number in range(count)]
         places = [base]
@@ -329,7 +330,7 @@ class BlockColumn:
         return [(place, 0) for place in places]
 
     def _step(self, builder: ir.IRBuilder, walks: Walks, step: int, sums: Sequence[ir.Value]) -> list[ir.Value]:
-        """One step along K: the outer product of a column of the left panel and a row of the right one."""
+        """Emit one step along K: the outer product of a column of the left panel and a row of the right one."""
         word, lanes, across = self.product.word, self.size.lanes, self.size.vectors
         lines, steps, rights = walks
         factors = []

@@ -1,4 +1,4 @@
-"""One product of matrices: its factors are packed, and multiplied now or together with those of later iterations."""
+"""A product of matrices: its factors are packed, and multiplied now or together with those of later iterations."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ class Deferral:
     run: Run | None
     """The tiles that wait where rows are few; None if the loop does not allow that."""
     transposed: TransposedRun | None
-    """The same where a matrix unit multiplies them."""
+    """The same run for a matrix unit."""
     last: ir.Value
-    """An i1: whether the iteration that code is emitted for is the last one of the loop."""
+    """An i1 that is set in the last iteration of the loop."""
     together: ir.Value | None = None
     """An i64: for so many panels tiles are put together, as no sum can saturate. None if none ever does."""
 
     @property
     def panels(self) -> list[Panels]:
-        """All that may stay."""
+        """Return all panels that may stay."""
         return [self.left, self.right, *([] if self.transposed is None else [self.transposed.panels])]
 
     @property
@@ -92,7 +92,7 @@ class Deferral:
         return panels.place(emit, source, number, tile, self.tile_steps)
 
     def is_alone(self, builder: ir.IRBuilder) -> ir.Value:
-        """An i1: whether the next tile is the only one of a panel."""
+        """Return an i1 that is set if the next tile is the only one of a panel."""
         is_first = builder.icmp_unsigned("==", builder.load(self.filled, typ=I64), I64(0))
         return builder.and_(self.last, is_first)
 
@@ -163,7 +163,7 @@ class Deferral:
         return StoredSums(columns, acc.type.number, total), SaturatingSums(columns, total)
 
     def _stays_in_range(self, builder: ir.IRBuilder, each: int = 1) -> ir.Value:
-        """An i1: whether no sum of the present panels can saturate; `each` counts for so many."""
+        """Return an i1 that is set if no sum of the present panels can saturate; a panel counts as `each` tiles."""
         if self.together is None:
             return I1(1)
         together = builder.sdiv(self.together, I64(each))
@@ -171,7 +171,7 @@ class Deferral:
 
 
 def _zeros(module: ir.Module, size: int) -> ir.Value:
-    """So many bytes of zeros."""
+    """Return a pointer to `size` zero bytes."""
     name = f"tileir.zeros.{size}"
     if name not in module.globals:
         made = ir.GlobalVariable(module, ir.ArrayType(I8, size), name)
@@ -205,7 +205,7 @@ class Repeated:
 
     @property
     def panels(self) -> list[Panels]:
-        """All that may stay."""
+        """Return all panels that may stay."""
         return [self.right]
 
     def begin(self, builder: ir.IRBuilder) -> None:
@@ -304,8 +304,8 @@ NEAR = 1 << 10
 def left_serves(
     builder: ir.IRBuilder, product: Product, size: Blocking, left: Factor, right: Factor, many: int
 ) -> ir.Value | None:
-    """An i1: whether all rows of a left factor, more than so `many`, that register blocks read are there, and near;
-    None if that is never so.
+    """Return an i1 that is set if the rows of a left factor, more than `many`, that register blocks read exist and are
+    near; None if that is never so.
 
     Where both factors lie along their rows LLVM loads the words of several steps at once, more than there are
     registers.
@@ -324,7 +324,7 @@ def left_serves(
 
 
 def right_serves(builder: ir.IRBuilder, product: Product, size: Blocking, right: Factor) -> ir.Value | None:
-    """The same for a right factor, whose columns lie side by side."""
+    """Return the same i1 for a right factor, whose columns lie side by side."""
     is_wide = right.memory is not None and right.memory.along_lines and size.columns <= LINES_AT_A_TIME
     return _is_near(builder, right) if is_wide and _is_plain(product, size, right) else None
 
@@ -431,7 +431,7 @@ class Multiplication:
         return min(self.size.rows, FEW)
 
     def _if_few(self, few: Callable[[ir.Value], None], many: Callable[[], None], most: int) -> None:
-        """One of two ways, by how many rows are needed; `few` is told that."""
+        """Emit two alternatives for few and for many needed rows; `few` gets their number."""
         needed = self.left.lines_needed
         is_few = self.emit.builder.icmp_unsigned("<=", needed, I64(most))
         with self.emit.one_way(), self.emit.builder.if_else(is_few) as (then, otherwise):
@@ -570,7 +570,8 @@ class Multiplication:
         return either(self.emit.builder, serves, self.right, panel)
 
     def _at_once(self, serves: ir.Value | None, panels: Panels) -> ir.Value | None:
-        """An i1: whether a factor `serves`, and is multiplied once, at once and alone; None if that is never so."""
+        """Return an i1 that is set if a factor `serves`, and is multiplied once, at once and alone; None if that is
+        never so."""
         if serves is None or self.deferral is None or not self.plan.in_place:
             return None
         builder = self.emit.builder
@@ -579,7 +580,8 @@ class Multiplication:
     # ------------------------------------------------------------ what comes before register blocks
 
     def _flip_correction(self, shape: Shape, right: Panel, some: tuple[ir.Value, int] | None) -> ir.Value:
-        """For each column what takes back the flipped sign bits of the left factor: a product with them, negated."""
+        """Return a correction for each column that undoes the flipped sign bits of the left factor: a product with
+        them, negated."""
         word, start = self.emit.buffer(4), self.emit.buffer(4 * shape.n)
         self.emit.builder.store(I32(FLIPPED), word)
         one_row, size = Shape(1, shape.n, shape.k), Blocking(1, self.size.vectors, self.size.lanes)

@@ -222,7 +222,7 @@ class Packer:
         return Panel(whole, self.capacity, 1, width)
 
     def few_lines(self) -> Panel:
-        """One strip of 16 lines, of those that are needed: for a matrix unit."""
+        """Return one strip of 16 needed lines for a matrix unit."""
         memory = self.source.memory
         if memory is None or not memory.along_k or not self.widens(memory):
             return self.strips(SIDE)
@@ -306,7 +306,8 @@ class Packer:
         return builder.bitcast(builder.shl(builder.zext(loaded, words), shift), floats)
 
     def _fetched(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
-        """The same; asks for those that come to this place of the panel next, unless that takes longer."""
+        """Load the elements at a place, and prefetch those that come to this place of the panel next, unless that takes
+        longer."""
         if self.place is not None and self.source.ahead is not None and not self._copies_cache_lines(memory):
             builder, steps = self.emit.builder, self.place.capacity * self.product.group
             prefetch(builder, memory.moved(builder, line, builder.add(k, I64(steps))).base)
@@ -416,7 +417,7 @@ def flipped(builder: ir.IRBuilder, words: ir.Value) -> ir.Value:
 
 
 def _sign_bits(kind: ir.IntType) -> int:
-    """Those of all bytes."""
+    """Return a mask of the sign bits of all bytes."""
     return int.from_bytes(b"\x80" * (kind.width // 8), "little")
 
 
@@ -448,7 +449,7 @@ class Panels:
     tags: ir.Value | None
     """None if there is one panel, in which nothing stays."""
     kept: ir.Value
-    """An i1: whether panels stay; only the first one is used if not."""
+    """An i1 that is set if panels stay; otherwise only the first one is used."""
 
     def forget(self, builder: ir.IRBuilder) -> None:
         """Clear the tags."""

@@ -39,7 +39,7 @@ DeferrableOp = matmul.MmaF | matmul.MmaI
 FEW = 4
 """Rows up to which a product reads its right factor from memory into registers (`cpu.matmul.few_rows`)."""
 STRIP_BYTES = 1 << 14
-"""As much of a right panel as may be read again and again: half of a small first-level cache."""
+"""Bytes of a right panel that may be read again and again: half of a small first-level cache."""
 DEEPEST = 1024
 """Bytes along K of a panel: more save little, and do not stay in a first-level cache."""
 ROW_PADDING = 64

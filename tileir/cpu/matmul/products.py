@@ -29,7 +29,7 @@ Step = Callable[[ir.IRBuilder, ir.Value, ir.Value, ir.Value], ir.Value]
 IN_BF16 = (t.F8E4M3FN, t.F8E5M2)
 """Narrower floats whose every number is one of bf16."""
 EXACT_DEPTH = 1 << 15
-"""So many products of two 8-bit numbers of any signedness cannot overflow a sum in i32."""
+"""The number of products of 8-bit numbers, of any signedness, that cannot overflow a sum in i32."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Product:
 
     @property
     def transposed_square(self) -> str:
-        """The same instruction for the transposed product, whose factors change sides."""
+        """Return the instruction for the transposed product, whose factors change sides."""
         return _TRANSPOSED_SQUARES.get(self.square, self.square)
 
     def flips(self, uses_matrix_unit: bool) -> bool:
@@ -141,7 +141,7 @@ _NEON_BYTES = {
     (Signedness.UNSIGNED, Signedness.SIGNED): _neon_dot("usdot"),
     (Signedness.SIGNED, Signedness.UNSIGNED): _neon_dot("usdot", swapped=True),
 }
-"""By the signedness of the factors; the mixed one takes the unsigned factor first."""
+"""Instructions by the signedness of the factors; the mixed one takes the unsigned factor first."""
 
 
 _SQUARES_OF_BYTES = {
@@ -150,7 +150,7 @@ _SQUARES_OF_BYTES = {
     (Signedness.UNSIGNED, Signedness.SIGNED): "tdpbusd",
     (Signedness.SIGNED, Signedness.UNSIGNED): "tdpbsud",
 }
-"""By the signedness of the factors, for a matrix unit."""
+"""Instructions of a matrix unit by the signedness of the factors."""
 
 
 _TRANSPOSED_SQUARES = {"tdpbusd": "tdpbsud", "tdpbsud": "tdpbusd"}
@@ -174,7 +174,7 @@ def _i16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.
 
 
 def _x86_i16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
-    """The same by one instruction, for vectors that have it."""
+    """Add products of pairs with one instruction if the vector has it."""
     name = _PAIRS_OF_I16.get(sums.type.count)
     if name is None:
         return _i16_pairs(builder, left, right, sums)
@@ -184,7 +184,7 @@ def _x86_i16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums:
 
 
 _PAIRS_OF_I16 = {4: "llvm.x86.sse2.pmadd.wd", 8: "llvm.x86.avx2.pmadd.wd"}
-"""By the number of sums."""
+"""Instructions by the number of sums."""
 
 
 def _half(builder: ir.IRBuilder, words: ir.Value, first: int) -> ir.Value:

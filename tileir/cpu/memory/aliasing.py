@@ -54,7 +54,7 @@ def _are_nested(memory: Window, dims: Sequence[int]) -> bool:
 
 
 def _nested(builder: ir.IRBuilder, memory: Window, dims: Sequence[int]) -> ir.Value:
-    """The same of any strides, when the code runs."""
+    """Emit the same test for any strides."""
     reach, fine = I64(0), I1(1)
     for dim in dims:
         stride = memory.strides[dim]

@@ -60,7 +60,7 @@ def range_inside(lowering: Lowering, bounds: Bounds | None, address: ir.Value, s
 def box_held(
     lowering: Lowering, question: MemoryQuestion, address: ir.Value, dimensions: Sequence[ir.Value]
 ) -> ir.Value:
-    """An i1: whether all elements of a box lie in one memory; a count and a stride for each dimension.
+    """Return an i1 that is set if all elements of a box lie in one memory; a count and a stride for each dimension.
 
     A function of the module asks the library, so that little code is made for each box.
     """

@@ -195,7 +195,7 @@ def _define_box(asked: _Asked) -> None:
 
 
 def _look_at_elements(asked: _Asked, base: ir.Value) -> None:
-    """Every element of a box in row-major order of its tile, but for those outside the tensor."""
+    """Check every element of a box in row-major order of its tile, except those outside the tensor."""
     builder, rank = asked.builder, asked.fact(_COUNT)
     lanes, rest, offset, inside = (builder.alloca(kind) for kind in (I64, I64, I64, I1))
     builder.store(I64(1), lanes)

@@ -81,7 +81,7 @@ def _shifted_right(x: Int, amount: Int) -> Int:
 
 
 def _shifted_right_signed(x: Int, amount: Int) -> Int:
-    """All sign bits from the width on."""
+    """Shift right; from the width on the result consists of sign bits."""
     return x.shifted_signed(amount.unsigned_minimum(x.width - 1)) if x.width > 1 else x
 
 
@@ -165,7 +165,7 @@ def keep_promise(lowering: Lowering, op: AddI | MulI | ShlI | SubI) -> None:
 
 @strict(NegI)
 def keep_negation(lowering: Lowering, op: NegI) -> None:
-    """Only the signed reading is concerned: every negation but that of 0 wraps when unsigned."""
+    """Check only the signed reading: every negation except that of 0 wraps when unsigned."""
     if promised(op.overflow, Signedness.SIGNED):
         trap_where_elements(lowering, op, lambda x: x.differs(0) & (-x).equals(x), undefined.NEGATION)
 
@@ -303,8 +303,8 @@ _EXACT: dict[type[Op], Formula] = {
 }
 """An integral part has its sign anyway; said, it keeps LLVM from doing f16 without vectors."""
 _EXTREMES: dict[type[Op], str] = {MaxF: "llvm.maximum", MinF: "llvm.minimum"}
-"""With `propagate_nan`. LLVM's functions without, ``maximumnum`` and ``minimumnum``, give NaN on x86 for some pairs of
-a NaN and what is known to be a number."""
+"""LLVM's functions with `propagate_nan`. Those without it, ``maximumnum`` and ``minimumnum``, give NaN on x86 for some
+pairs of a NaN and a known number."""
 _APPROX_DIVISOR_LIMIT = 2.0**126
 
 
@@ -401,7 +401,7 @@ _FUNCTIONS: dict[type[Op], tuple[Formula, Formula]] = {
     Tan: (trigonometric.tan_f32, trigonometric.tan_f64),
     Tanh: (exponential.tanh_f32, exponential.tanh_f64),
 }
-"""For f32 and narrower types, and for f64. `approx` and `full` are served alike."""
+"""Formulas for f32 and narrower types, and for f64. `approx` and `full` use the same ones."""
 
 
 @rules(*_FUNCTIONS)

@@ -28,7 +28,7 @@ def lower_constant(lowering: Lowering, op: core.Constant) -> None:
 
 
 def constant_tile(lowering: Lowering, value: DenseElements) -> Tile:
-    """One LLVM constant for a splat; otherwise a constant array that elements are read from."""
+    """Return a splat as one LLVM constant, anything else as a constant array that elements are read from."""
     element = value.element
     if value.is_splat:
         number = from_bytes(element, value.data)
@@ -79,7 +79,7 @@ def lower_select(lowering: Lowering, op: core.Select) -> None:
 
 
 def selected(builder: ir.IRBuilder, condition: ir.Value, yes: Num, no: Num) -> Num:
-    """One of two elements, in a form that both have, so that neither is converted for it."""
+    """Return one of two elements, in a form that both have, so that neither is converted."""
     if yes.base is not None and yes.base is no.base:
         return Num(yes.element, wide=builder.select(condition, yes.wide, no.wide), base=yes.base)
     if yes.bits is not None and no.bits is not None:

@@ -49,7 +49,7 @@ class Factors:
 
 
 def _factors(plan: ProductPlan, lhs: Tile, rhs: Tile) -> Factors:
-    """In the order in which they are multiplied."""
+    """Return the factors in the order in which they are multiplied."""
     return Factors(rhs, lhs, swapped=True) if plan.swapped else Factors(lhs, rhs, swapped=False)
 
 

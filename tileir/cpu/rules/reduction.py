@@ -71,7 +71,7 @@ def lower_reduce(lowering: Lowering, op: reduction.Reduce) -> None:
 def _reduce_at(
     lowering: Lowering, op: reduction.Reduce, sources: list[Tile], targets: list[Window], outer: Index, left: int = 1
 ) -> None:
-    """Everything at one index of the dimensions before `dim`, in rounds that leave ever fewer elements; `left` of them
+    """Reduce everything at one index of the dimensions before `dim`, in rounds that leave ever fewer elements, `left`
     in the end."""
     emit = lowering.emit
     extent, *inner = sources[0].type.shape[op.dim :]
@@ -246,7 +246,7 @@ def _settle(emit: Emitter, source: Tile, target: Window, extreme: Extreme) -> No
 
 
 def _is_among(emit: Emitter, source: Tile, row: Index, extreme: Extreme, wanted: ir.Value) -> ir.Value:
-    """An i1: whether a row has an element of these bits."""
+    """Return an i1 that is set if a row has an element of these bits."""
     builder, found = emit.builder, emit.stack(I1)
     builder.store(I1(0), found)
     with emit.counted(I64(0), I64(source.type.shape[-1])) as position:
@@ -379,7 +379,7 @@ class Extreme:
         return builder.select(among, self.wanted(builder, found), instead)
 
     def same_bits(self, builder: ir.IRBuilder, one: ir.Value, other: ir.Value) -> ir.Value:
-        """An i1: whether two floats are equal bit for bit."""
+        """Return an i1 that is set if two floats are equal bit for bit."""
         pattern = ir.IntType(32 if self.type == ir.FloatType() else 64)
         return builder.icmp_unsigned("==", builder.bitcast(one, pattern), builder.bitcast(other, pattern))
 

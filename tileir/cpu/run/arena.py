@@ -142,7 +142,7 @@ class Arenas(threading.local):
 
     def __init__(self) -> None:
         self.free: list[Arena] = []
-        """Those of this thread that nothing uses: a launch may start another, when it prints."""
+        """The unused arenas of this thread: a launch may start another when it prints."""
 
 
 def taken(free: list[Arena], size: int) -> Arena:

@@ -273,7 +273,7 @@ class _Work:
 
 
 class _WaitingWork(_Work):
-    """The same, if tile blocks may wait for each other."""
+    """The work of a launch whose tile blocks may wait for each other."""
 
     __slots__ = ("_waiting",)
 

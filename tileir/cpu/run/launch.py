@@ -83,9 +83,9 @@ class Launch:
         self.program = program
         self._record = record
         self._others: dict[int, Arena] = {}
-        """Those of helpers."""
+        """The arenas of helpers."""
         self.main: Arena | None = None
-        """That of the thread that launched, while it runs native code."""
+        """The arena of the launching thread, while it runs native code."""
         self._lock = threading.Lock()
         self.raised: BaseException | None = None
         self._stopped = False

@@ -111,7 +111,7 @@ class Sampler:
             _BUSY.release()
 
     def begin(self) -> None:
-        """From now on, until the samples end, this thread is interrupted now and then and counted."""
+        """Sample this thread from now on until the samples end."""
         thread = threading.get_ident()
         if thread in self._timers:
             return
@@ -152,7 +152,7 @@ def _handler_state() -> _HandlerState:
 
 @cache
 def _nowhere() -> Histogram:
-    """For signals that come when no profile runs."""
+    """Return a histogram for signals that come when no profile runs."""
     return Histogram(0)
 
 
@@ -241,7 +241,7 @@ class Peaks:
 
 
 def kept_peaks(threads: int, cache: Cache, again: bool = False) -> Peaks:
-    """Those measured before on this machine, from the cache; or else, and if asked to do it `again`, measured now."""
+    """Return the peaks of this machine from the cache, or measure them if missing or `again`."""
     key = key_of("peaks", toolchain(), platform.node(), str(os.cpu_count()), str(threads))
     found = None if again else cache.get(key)
     if found is not None:

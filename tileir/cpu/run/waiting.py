@@ -40,7 +40,7 @@ class Waiting:
         self._needed = ROUNDS + len(launch.program.waiting)
         self._since = perf_counter()
         self._quiet: dict[Turns, int] = {}
-        """For each thread at work the rounds without a change since the last change."""
+        """For each working thread, the rounds since the last change."""
         self._bytes = 0
 
     def join(self, turns: Turns) -> None:
@@ -102,7 +102,7 @@ class Turns:
         self.aside: dict[int, Arena] = {}
         """Tile blocks that are set aside, by their numbers."""
         self._used: dict[int, Arena] = {}
-        """All arenas with a tile block of this thread."""
+        """The arenas with a tile block of this thread."""
 
     def run(self) -> None:
         """Run tile blocks until there are none left, or the launch ends."""

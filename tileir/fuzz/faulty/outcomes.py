@@ -57,7 +57,7 @@ def _forbid(address: int) -> None:
 
 MAX_ITERATIONS = 10_000
 STRICT_EVERY = 3
-"""One program of so many is run in strict mode."""
+"""One in this many programs runs in strict mode."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class FaultyOutcome:
 
 
 def difference(faulty: FaultyProgram) -> str | None:
-    """In what the targets differ, or None: a line that alike differences have in common, then both in full.
+    """Return the difference between the targets, or None: a line that similar differences share, then both in full.
 
     Both run on the same memory, so that addresses in messages are the same.
     """

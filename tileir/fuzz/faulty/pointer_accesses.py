@@ -73,7 +73,7 @@ class Arithmetic:
         return self.random.choice(OVERFLOWS)
 
     def step(self, x: str, y: str) -> str:
-        """One operation on two values."""
+        """Add an operation on two values."""
         random, type = self.random, self.type
         signedness = random.choice(("signed", "unsigned"))
         kind = random.randrange(9)

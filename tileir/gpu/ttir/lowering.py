@@ -35,7 +35,7 @@ HIDDEN_ALIGNMENT = 16
 """Alignment of hidden memory in bytes."""
 
 ALL_MEMORY = 31
-"""Of ``ttg.barrier``: shared, global and tensor memory, reads and writes."""
+"""The operand of ``ttg.barrier``: shared, global and tensor memory, reads and writes."""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class Escape:
 
 @dataclass(frozen=True)
 class Inside:
-    """That an access stays in its memory, under conditions."""
+    """The result that an access stays in its memory, under conditions."""
 
     assuming: frozenset[str] = frozenset()
 

@@ -47,7 +47,7 @@ class KnownArray:
 
     @property
     def high(self) -> int:
-        """One past the last byte, counted from element 0."""
+        """Return the end, one past the last byte, counted from element 0."""
         return self.memory.end - self.address
 
     def holds(self, extent: Extent) -> bool:

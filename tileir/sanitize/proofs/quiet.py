@@ -15,7 +15,7 @@ from tileir.sanitize.proofs.launch import KnownLaunch
 from tileir.sanitize.proofs.pairs import INSIDE, KnownAccess, apart, same_memory
 
 MOST_ACCESSES = 64
-"""Of a kernel with more, all are followed: there are as many pairs as the square of that."""
+"""The number of accesses above which all of a kernel's are tracked, as the number of pairs grows with the square."""
 
 
 def quiet_ops(accesses: Sequence[KnownAccess], launch: KnownLaunch) -> frozenset[Op]:

@@ -74,7 +74,7 @@ def prove_races(accesses: Sequence[KnownAccess], scopes: Sequence[Scoped], keep:
 
 @dataclass(frozen=True)
 class _Try:
-    """One scope: what is known of each pair, and what follows."""
+    """The results for one scope: for each pair, and their consequence."""
 
     results: list[PairResult]
     verdict: ProofVerdict | None

@@ -33,7 +33,7 @@ class Question:
         self._count = 0
 
     def instance(self, footprint: Footprint) -> Instance:
-        """One access of some tile block."""
+        """Return an access of some tile block."""
         return Instance(self, footprint)
 
     def fresh(self, symbol: Symbol) -> z3.ArithRef:
@@ -125,7 +125,7 @@ class Instance:
         return z3.Sum(products)
 
     def fits(self, needs: Iterable[NoWrap]) -> z3.BoolRef:
-        """That conditions hold; those that the program promises do."""
+        """Return the constraint that conditions hold; promised ones count as holding."""
         kept = [need for need in needs if not (need.promised and self._question.trust)]
         return z3.And([z3.And(self.sum(need.form) >= need.low, self.sum(need.form) <= need.high) for need in kept])
 

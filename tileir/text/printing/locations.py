@@ -157,7 +157,7 @@ class LocationText:
         return f" loc({self.aliases[place]})"
 
     def definitions(self) -> list[str]:
-        """One line for each alias, so that a line uses only what earlier lines define."""
+        """Return one line for each alias; each line uses only aliases of earlier lines."""
         text = PlaceText(self.aliases, self._other)
         return [f"{alias} = {text.definition(place)}" for place, alias in self.aliases.items()]
 

@@ -135,7 +135,7 @@ class _Numbering:
 
 
 def result_hint(op: Op) -> str | tuple[str, ...] | None:
-    """One name for the results as a pack, a name for each, or None for a number."""
+    """Return one name for the results as a pack, a name for each, or None for a number."""
     special = _SPECIAL_HINTS.get(type(op))
     if special is not None:
         return special(op)
@@ -166,7 +166,7 @@ def _value_part(pattern: int, element: ElementType) -> str:
 
 
 def _assume_hint(op: Op) -> str:
-    """One ``assume`` for each link of a chain of them, then the hint of the value at its start if it has one."""
+    """Return ``assume`` for each link of a chain, then the hint of the value at its start if it has one."""
     text, value = "assume", op.operands[0]
     while isinstance(value.op, Assume) and len(text) < _MAX_ASSUME_HINT:
         text, value = f"{text}_assume", value.op.operands[0]

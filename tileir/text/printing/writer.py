@@ -56,7 +56,7 @@ class Writer:
         self.short = _TypeTexts(full=False)
         self.full = _TypeTexts(full=True)
         self.properties: dict[tuple[object, ...], str] = {}
-        """Those of an operation in the generic form."""
+        """The properties of an operation in the generic form."""
         self._place_of = place_of
         self._locations = locations
         self._names: dict[type[Op], str] = {}
@@ -129,7 +129,7 @@ def arguments_text(writer: Writer, values: Iterable[Value]) -> str:
 
 
 def result_list(writer: Writer, types: Iterable[Type]) -> str:
-    """One type bare, any other number in parentheses."""
+    """Return a single type bare, any other number of types in parentheses."""
     texts = [writer.short[type] for type in types]
     return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
 
@@ -194,7 +194,7 @@ def _properties_text(writer: Writer, op: Op) -> str:
 
 
 def _properties(op: Op) -> dict[str, a.Attribute]:
-    """Every declared attribute that is set or has a default to write, and the sizes of the operand groups."""
+    """Return every declared attribute that is set or has a default to write, and the sizes of the operand groups."""
     found = {}
     for attr in op.spec.attrs:
         value = op.attributes.get(attr.name, None if attr.required else attr.default)

@@ -256,7 +256,7 @@ _TYPES = {
     "tt.tensordesc": "tensor_view",
     "llvm.ptr": "ptr",
 }
-"""By names in small letters."""
+"""Types by names in small letters."""
 _SIGNED = re.compile(r"[su]i?(\d+)|u?int(\d+)", re.ASCII)
 """Integers, which have no sign of their own here."""
 _KEYWORDS = {
@@ -312,7 +312,8 @@ _EARLY_PREFIX = "experimental$"
 
 @cache
 def spellings() -> dict[str, type[Op]]:
-    """Every name without the dialect's prefix; early documents also write ``experimental.`` for ``experimental$``."""
+    """Return every name without the dialect's prefix; early documents also write ``experimental.`` for
+    ``experimental$``."""
     names = SPELLINGS | {name: op for op in SPELLINGS.values() for _, name in op.spec.spellings}
     dotted = {name.replace("$", "."): op for name, op in names.items() if name.startswith(_EARLY_PREFIX)}
     return names | dotted

@@ -139,7 +139,7 @@ class _Gaps(dict[str, tuple[int, list[str], list[int]]]):
 
 
 def _usual_tokens(text: str) -> tuple[int, list[str], list[int]]:
-    """The same of a text without comments and strings.
+    """Cut a text without comments and strings into tokens.
 
     None of its tokens ends with a blank, as only a string without end can, and nothing but blanks stands between them.
     """
@@ -172,7 +172,7 @@ def _cut(text: str, gaps: _Gaps) -> tuple[list[str], Iterable[int]]:
 
 
 def _cut_at_values(text: str, gaps: _Gaps) -> tuple[list[str], list[int]]:
-    """The same of a text without comments and strings, whose last gap may be cut short. Raises _OpenGap."""
+    """Cut a text without comments and strings at its values; its last gap may be cut short. Raises _OpenGap."""
     first, *parts = _VALUES.split(text)
     if not parts:
         return _usual_tokens(text)[1:]

@@ -23,7 +23,7 @@ from tileir.text.reading.lexer import END, token_at
 from tileir.text.reading.reader import MAX_NESTING, Reader, TextFault, shown_token, whole_number
 
 _EXPONENT = re.compile(r"(\d+)([eE][+-]?\d+)")
-"""Of a whole number, which can have none."""
+"""The exponent of a whole number, which may not have one."""
 _LIST = re.compile(r"\[[\w\s\[\],.+-]*", re.ASCII)
 _STRUCTURE = re.compile(r"[\[\]]|//[^\n]*|[^\w\s\[\],.+-]", re.ASCII)
 _COMMENT = re.compile(r"//[^\n]*")

@@ -158,7 +158,7 @@ class Reader(TokenCursor):
             self.fail(codes.STRING, f"expected a whole string, got {problem}", loc, hint=hint)
 
     def enter(self, begin: int | None = None) -> None:
-        """One level of nesting more, at the next token or at `begin`; the caller counts `depth` down again."""
+        """Enter a nesting level at the next token or at `begin`; the caller decreases `depth` again."""
         self.depth += 1
         if self.depth > MAX_NESTING:
             loc = None if begin is None else self.place(begin, begin + 1)
@@ -221,7 +221,7 @@ class Reader(TokenCursor):
             self.expect(",", f"',' or '{close}'")
 
     def some(self, item: Callable[[], T]) -> list[T]:
-        """One item or more, separated by commas."""
+        """Read one or more items, separated by commas."""
         items = [item()]
         while self.accept(","):
             items.append(item())

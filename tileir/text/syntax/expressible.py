@@ -61,7 +61,7 @@ def _is_counted(op: Op) -> bool:
 
 
 def _has_regions(op: Op) -> bool:
-    """Every region has its block, which ends with a terminator where the parser would add one."""
+    """Return whether every region has its block, which ends with a terminator where the parser would add one."""
     rule: TerminatedBy | None = op.spec.trait(TerminatedBy)
     for declared, block in zip(op.spec.regions, op.regions):
         if block is None:
@@ -77,7 +77,8 @@ def _has_regions(op: Op) -> bool:
 
 @cache
 def _type_checks(spec: OpSpec) -> tuple[Check, ...]:
-    """For each field whose type the format does not state: whether it is the type the parser would find."""
+    """Return, for each field whose type the format does not state, a check that it is the type the parser would
+    find."""
     if spec.format is None:
         return ()
     stated = stated_fields(spec)

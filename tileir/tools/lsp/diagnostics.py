@@ -19,7 +19,7 @@ _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticS
 
 
 def shown_diagnostics(snapshot: Snapshot, uri: str) -> list[lsp.Diagnostic]:
-    """All diagnostics of a document."""
+    """Return all diagnostics of a document."""
     return [_shown(snapshot, uri, found) for found in snapshot.diagnostics]
 
 

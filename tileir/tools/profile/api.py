@@ -42,7 +42,7 @@ class LaunchProfile(ProfileReport):
 
     @property
     def json(self) -> str:
-        """Everything as JSON text."""
+        """Return everything as JSON text."""
         return json.dumps(self.to_json(), indent=1)
 
     def __str__(self) -> str:

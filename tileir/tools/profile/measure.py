@@ -61,7 +61,7 @@ class Watched:
 
     @property
     def nanoseconds(self) -> int:
-        """In native code, of all threads together, with the way into it and back."""
+        """Return the time in native code of all threads together, including entry and exit."""
         return sum(call.end - call.begin for call in self.calls)
 
 
@@ -72,7 +72,7 @@ class Watcher:
         self.seen = Watched()
         self._sampler: Sampler | None = None
         self._aside: dict[int, tuple[int, int]] = {}
-        """By arena: the loop in which its tile block waits, and since when."""
+        """The loop in which an arena's tile block waits, and since when."""
         self._driver = program.driver
         program.driver = self._run  # type: ignore[assignment]
         if program.waiting:
@@ -156,7 +156,7 @@ class LaunchMeasurement:
     thread_seconds: float = 0.0
     """Seconds of one launch in native code, of all threads together, with the way into it and back."""
     waits: dict[Op, OpWaits] = field(default_factory=dict)
-    """By the loop that waits."""
+    """Waits by loop."""
     blocks: list[BlockTime] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -291,7 +291,7 @@ class _Measuring:
         self._found.seconds = statistics.median(times)
 
     def _repeat(self, seconds: float) -> None:
-        """As often as fits into the time; copying memory back takes some of it."""
+        """Repeat the launch as often as fits into the time; copying memory back takes some of it."""
         seen, begin = self._profiled.watcher.seen, perf_counter()
         times: list[float] = []
         seen.clear()

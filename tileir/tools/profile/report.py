@@ -144,7 +144,7 @@ class ProfileReport:
         return amount * self.threads / seconds / peak if seconds and amount else None
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as data for `json.dumps`."""
+        """Return everything as data for `json.dumps`."""
         return {
             "kernel": self.kernel,
             "grid": list(self.grid),

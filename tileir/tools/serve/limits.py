@@ -23,7 +23,7 @@ class ServeLimits:
     ready: int = 4
     """Processes that wait for work: what one change of a program asks for with the panes that are open at first."""
     seconds: float = 30.0
-    """Of work for a request."""
+    """Seconds of work for a request."""
     memory: int = 6 << 30
     """Bytes of address space of a process that works for a request."""
     answer: int = 16 << 20

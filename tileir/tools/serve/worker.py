@@ -141,9 +141,9 @@ def _position(loc: object) -> tuple[int, int]:
 
 
 def refuse_files() -> None:
-    """From now on, have Python open no file outside of its own folders, this package's, the cache and temporary ones.
+    """Allow Python to open no file outside of its own folders, this package's, the cache and temporary ones.
 
-    Nothing here asks for another; this is for the day when something would.
+    Nothing here asks for another; this is a safeguard.
     """
     own = [sys.prefix, sys.base_prefix, sys.exec_prefix, *filter(None, sys.path), tempfile.gettempdir()]
     cache = default_directory()

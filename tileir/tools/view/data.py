@@ -65,7 +65,7 @@ def page_data(
     trap: Trap | None,
     measured: LaunchMeasurement | None = None,
 ) -> dict[str, Any]:
-    """Everything that the page shows; `measured` is the launch on native code."""
+    """Return everything that the page shows; `measured` is the launch on native code."""
     seconds = {} if measured is None else {op: measured.seconds_of(op) for op in measured.ops}
     times = {} if measured is None else _block_times(measured)
     ops = [{**_op(number, op, record, lines), "seconds": seconds.get(op)} for number, op in enumerate(record.ops)]

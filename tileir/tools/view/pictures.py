@@ -15,7 +15,7 @@ Rectangle = tuple[int, int, int, int]
 """Row, column, height, width."""
 NARROWEST = 32
 MOST_RECTANGLES = 256
-"""Of one access; more become the one around all of them."""
+"""Rectangles of one access; more become the one around all of them."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ MOST_RECORDS = 300_000
 MOST_VALUES = 20_000
 """Results of operations whose values are kept."""
 FEW_BLOCKS = 16
-"""Of so many tile blocks all have their values kept."""
+"""The number of tile blocks up to which all keep their values."""
 CORNER = 8
 """Rows and columns of a tile that are kept."""
 

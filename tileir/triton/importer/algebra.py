@@ -133,11 +133,11 @@ class TileNumber:
         return self.apply(ShlI, other)
 
     def __rshift__(self, other: TileNumber | int) -> TileNumber:
-        """By copies of the sign."""
+        """Shift right by copies of the sign."""
         return self.apply(ShrI, other, signedness=Signedness.SIGNED)
 
     def shifted_right(self, other: TileNumber | int) -> TileNumber:
-        """By zeros."""
+        """Shift right by zeros."""
         return self.apply(ShrI, other, signedness=Signedness.UNSIGNED)
 
     # ------------------------------------------------------------ comparisons
@@ -175,7 +175,7 @@ class TileNumber:
     # ------------------------------------------------------------ conversions
 
     def to(self, element: t.ElementType, signed: bool = True, rounding: Rounding | None = None) -> TileNumber:
-        """The same numbers as another type: rounded to nearest even, or to integers towards zero and saturated."""
+        """Convert to another type: rounded to nearest even, or to integers towards zero and saturated."""
         build, value = self.build, self.value
         mode = {} if rounding is None else {"rounding_mode": rounding}
         if self.is_float and element.is_float:

@@ -41,13 +41,14 @@ def trunc(x: TileNumber) -> TileNumber:
 
 
 def _round(x: TileNumber) -> TileNumber:
-    """To the nearest integer, halves away from zero."""
+    """Round to the nearest integer, halves away from zero."""
     below = abs(x).floor()
     return _sign_like(where(abs(x) - below >= 0.5, below + 1.0, below), x)
 
 
 def rint(x: TileNumber) -> TileNumber:
-    """To the nearest integer, halves to even: what is added and taken away leaves no room for a fraction."""
+    """Round to the nearest integer, halves to even: adding and subtracting a large number leaves no room for a
+    fraction."""
     size = float(1 << x.element.layout.fraction)
     return _sign_like(where(abs(x) < size, abs(x) + size - size, abs(x)), x)
 
@@ -66,7 +67,7 @@ def _logb(x: TileNumber) -> TileNumber:
 
 
 def _ilogb(x: TileNumber) -> TileNumber:
-    """Of 0 and NaN the least, of infinities the greatest integer."""
+    """Return the exponent; the least integer for 0 and NaN, the greatest for infinities."""
     exponent = _exponent(x.to(t.F64))
     special = where(abs(x).equals(math.inf), exponent.like((1 << 31) - 1), -1 << 31)
     return where((abs(x) < math.inf) & x.differs(0.0), exponent, special)
@@ -196,7 +197,7 @@ _ERFCX = (
 
 
 def _erf(x: TileNumber) -> TileNumber:
-    """Of f32 and less in f32, as many kernels are made of little else."""
+    """Return the error function; f32 and narrower types are computed in f32, as many kernels consist of little else."""
     size = abs(x)
     if x.element is t.F64:
         near, far = polynomial(size * size, _ERF) * size, 1.0 - _erfc_positive(size.maximum(1.0))
@@ -207,13 +208,14 @@ def _erf(x: TileNumber) -> TileNumber:
 
 
 def _erfcx_positive(x: TileNumber) -> TileNumber:
-    """Of numbers that are not negative."""
+    """Return the scaled complementary error function of numbers that are not negative."""
     bounded = x.minimum(1e300)
     return polynomial((bounded - 4.0) / (bounded + 4.0), _ERFCX) / (bounded * 2.0 + 1.0)
 
 
 def _erfc_positive(x: TileNumber) -> TileNumber:
-    """Of numbers that are not negative; the square has a tail of its own, as its exponential is of the whole."""
+    """Return the complementary error function of numbers that are not negative; the square has a tail of its own, as
+    its exponential is of the whole."""
     bounded = x.minimum(30.0)
     square = bounded * bounded
     tail = bounded.fma(bounded, -square)
@@ -232,7 +234,8 @@ def _erfcx(x: TileNumber) -> TileNumber:
 
 
 def _erfinv(x: TileNumber) -> TileNumber:
-    """From an estimate that is right to three digits, by steps that each triple the digits."""
+    """Return the inverse error function, from an estimate right to three digits, by steps that each triple the
+    digits."""
     y = _inverse_estimate((1.0 - x) * (x + 1.0), abs(x))
     for _ in range(2):
         y = _inverse_step(y, where(y < 0.5, _erf(y) - abs(x), (1.0 - abs(x)) - _erfc(y)))
@@ -279,7 +282,7 @@ _STIRLING = tuple(
 
 
 def _lgamma_from_half(x: TileNumber) -> TileNumber:
-    """Of numbers from 1/2 on: Stirling's series, from 10 on; below that by the factors up to there."""
+    """Return log-gamma of numbers from 1/2 on: Stirling's series from 10 on; below that by the factors up to there."""
     small = x < 10.0
     factors = reduce(mul, [x + float(index) for index in range(10)])
     far = where(small, x + 10.0, x)

@@ -158,7 +158,7 @@ class TtirReader:
             return blocks
 
     def yielding_region(self, arguments: tuple[MlirArgument, ...] = ()) -> Region:
-        """The same; an ``scf.yield`` of nothing at the end is not written."""
+        """Read a region whose final ``scf.yield`` of nothing is not written."""
         found = self.region(arguments)
         last = found[-1].operations[-1] if found[-1].operations else None
         if len(found) == 1 and (last is None or last.name != YIELD):

@@ -57,8 +57,8 @@ Edge = tuple[Value, Value]
 
 
 def tokens_after(entry: Entry, functions: Mapping[str, Func], bits: Mapping[Op, Accesses]) -> dict[Value, Accesses]:
-    """For each token the operations of `bits` that it may come after: those that the operation which makes it comes
-    after, and that operation itself. A function has one answer for all its calls."""
+    """Return, for each token, the operations of `bits` that it may come after: those before its operation, and that
+    operation. A function has one answer for all its calls."""
     ops = [op for root in (*functions.values(), entry) for op in root.walk()]
     edges = [edge for op in ops for edge in _edges(op, functions)]
     found = {result: bits[op] for op in ops if op in bits for result in token_results(op)}
@@ -92,7 +92,8 @@ def _edges(op: Op, functions: Mapping[str, Func]) -> Iterator[Edge]:
 
 
 def _edges_of_exit(op: control.Yield | control.Continue | control.Break) -> Iterator[Edge]:
-    """To what the exit leads to: results of an operation around, or arguments of its next iteration."""
+    """Yield the values that the exit leads to: results of an enclosing operation, or arguments of its next
+    iteration."""
     around = target_of(op)
     if around is None or (isinstance(op, control.Yield) and not isinstance(around, control.If)):
         return
@@ -280,7 +281,7 @@ class _Flow:
         return _Ways(ways.exits.get(RegionExit.RETURN), {}, ways.barriers)
 
     def _loop(self, op: control.For | control.Loop, pending: Accesses) -> _Ways:
-        """One barrier in front if otherwise there would have to be more inside."""
+        """Place one barrier in front of the loop if otherwise more would be needed inside."""
         fresh = self._rounds(op, 0)
         if not pending:
             return fresh

@@ -141,7 +141,7 @@ REGISTERS = 1 << 16
 """32-bit registers of a multiprocessor."""
 
 MAX_REGISTERS = 255
-"""Of one thread."""
+"""Registers of one thread."""
 
 SUMS_OF_THREAD = 512
 """Bytes of sums that a thread can keep in registers, and have as many for the rest: 128 registers."""
@@ -222,7 +222,7 @@ def _power_of_two(number: int, low: int, high: int) -> int:
 
 
 def _stages(work: Workload, arch: Arch, warps: int, occupancy: int | None) -> int:
-    """As many stages of the pipeline as shared memory has room for, up to what the loads ask for.
+    """Return as many pipeline stages as shared memory has room for, up to those the loads ask for.
 
     Small blocks leave room for a second one, which works while the other waits, if enough stages are left then.
     """

@@ -131,7 +131,7 @@ def _either(instruction: Instruction, operands: list[Range]) -> Range:
 
 
 def _smaller_unsigned(instruction: Instruction, operands: list[Range]) -> Range:
-    """One operand that is not negative bounds the result even if the other may be."""
+    """Bound the result by an operand that is not negative, even if the other may be."""
     limits = [known.high for known in operands if known.low >= 0]
     if len(limits) == len(operands):
         return ranges.minimum(*operands)

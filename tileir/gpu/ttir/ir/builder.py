@@ -20,7 +20,7 @@ FLOAT_PREDICATES = (
     "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
     "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true",
 )  # fmt: skip
-"""In the order of MLIR's numbers for them."""
+"""Predicates in the order of MLIR's numbers."""
 
 _FLOAT_CODES = {"f16": ("<e", 0), "f32": ("<f", 0), "f64": ("<d", 0), "bf16": ("<f", 16)}
 
@@ -108,7 +108,7 @@ class Builder:
         return self.op("tt.broadcast", value, type=value.type.shaped(*shape))
 
     def reshape(self, value: TtirValue, *shape: int) -> TtirValue:
-        """The same elements in row-major order in another shape; a scalar counts as a tensor of one element."""
+        """Return the same elements in row-major order in another shape; a scalar counts as a tensor of one element."""
         if value.type.shape == shape:
             return value
         if not value.type.is_tensor:
@@ -129,12 +129,12 @@ class Builder:
         return self.op("tt.make_range", type=I32.shaped(count), start=0, end=count)
 
     def positions(self, axis: int, *shape: int) -> TtirValue:
-        """In every element of an i32 tensor of `shape`, its position along `axis`."""
+        """Return an i32 tensor of `shape` with each element's position along `axis`."""
         line = [extent if dim == axis else 1 for dim, extent in enumerate(shape)]
         return self.broadcast(self.reshape(self.range(shape[axis]), *line), *shape)
 
     def numbers(self, *shape: int) -> TtirValue:
-        """In every element of an i32 tensor of `shape`, its number in row-major order."""
+        """Return an i32 tensor of `shape` with each element's number in row-major order."""
         total, stride = self.integer(I32.shaped(*shape), 0), 1
         for axis in reversed(range(len(shape))):
             part = self.positions(axis, *shape)
@@ -170,7 +170,7 @@ class Builder:
         return self.cast("arith.extsi" if signed else "arith.extui", value, element)
 
     def bitcast(self, value: TtirValue, element: str) -> TtirValue:
-        """The same bits as another element type of the same width."""
+        """Return the same bits as another element type of the same width."""
         return self.cast("tt.bitcast", value, element)
 
     def inverted(self, value: TtirValue) -> TtirValue:

@@ -132,7 +132,7 @@ class TtirBlock:
         self.instructions: list[Instruction] = []
 
     def walk(self) -> Iterator[Instruction]:
-        """Every instruction, nested ones after the one that they are in."""
+        """Yield every instruction, nested ones after the one that contains them."""
         stack = [iter(self.instructions)]
         while stack:
             for instruction in stack[-1]:

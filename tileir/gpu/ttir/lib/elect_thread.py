@@ -29,7 +29,7 @@ def write(lowering: TtirLowering, name: str, addresses: TtirValue, mask: TtirVal
 def read_once(
     lowering: TtirLowering, name: str, addresses: TtirValue, mask: TtirValue | None, type: TtirType
 ) -> TtirValue:
-    """As `read`, once for each element."""
+    """Call `read` once for each element."""
     build, bits = lowering.build, type.bits
     claims, results = _fresh(lowering, addresses.type.of("i32")), _places(lowering, type)
     text = (
@@ -46,7 +46,7 @@ def read_once(
 def write_once(
     lowering: TtirLowering, name: str, addresses: TtirValue, mask: TtirValue | None, value: TtirValue
 ) -> None:
-    """As `write`, once for each element."""
+    """Call `write` once for each element."""
     claims = _fresh(lowering, addresses.type.of("i32"))
     text = f"{_claim(4)} @%chosen {name} [$1], $3;"
     operands = [addresses, _number(lowering, claims), value, _flags(lowering, addresses, mask)]

@@ -33,9 +33,10 @@ def rounded(build: Builder, name: str, mode: Rounding, flush: bool, *operands: T
 
 
 def _nearest(build: Builder, name: str, *operands: TtirValue) -> TtirValue:
-    """To nearest even. Of narrow types, quotients and roots are rounded to f32 first, which has more than twice their
-    precision (Figueroa, 1995). That holds for quotients that are subnormal too, of bf16 even in f32: two numbers of 8
-    bits have no quotient so near to the middle of two others. The f32 instructions without ``precise`` are approximate.
+    """Round to nearest even. Of narrow types, quotients and roots are rounded to f32 first, which has more than twice
+    their precision (Figueroa, 1995). That holds for quotients that are subnormal too, of bf16 even in f32: two
+    numbers of 8 bits have no quotient so near to the middle of two others. The f32 instructions without ``precise``
+    are approximate.
     """
     if name in _NEAREST:
         return build.op(_NEAREST[name], *operands)

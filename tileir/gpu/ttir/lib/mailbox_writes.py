@@ -12,7 +12,7 @@ from tileir.gpu.ttir.lowering import Mailbox, TtirLowering
 from tileir.ir import core
 
 ADD = 4
-"""Of ``tt.atomic_rmw``."""
+"""The code of an addition in ``tt.atomic_rmw``."""
 RELAXED = 1
 DEVICE = 1
 

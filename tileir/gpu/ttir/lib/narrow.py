@@ -21,7 +21,7 @@ NATIVE = (t.F8E4M3FN, t.F8E5M2)
 _INFINITY = 0x7F800000
 _NAN = 0x7FC00000
 _ROUND_TO_NEAREST = 1
-"""Of ``tt.fp_to_fp``; 0 is towards zero."""
+"""The code of rounding to nearest in ``tt.fp_to_fp``; 0 is towards zero."""
 
 
 def native_conversion(build: Builder, value: TtirValue, element: str, narrows: bool) -> TtirValue:

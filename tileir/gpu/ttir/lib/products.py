@@ -20,7 +20,7 @@ DEPTHS = {8: 32, 16: 16, 32: 8, 64: 16}
 """The fewest products of factors of so many bits that an instruction adds; of 64 bits those are 4, but versions of
 Triton before 3.9 fail below 16."""
 ANY_NUMBER = 1 << 30
-"""As many products of 8-bit floats may be added in less than f32 as there are."""
+"""No limit on the products of 8-bit floats that may be added in less than f32."""
 
 
 SHALLOW = 8

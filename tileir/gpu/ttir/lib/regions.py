@@ -381,7 +381,7 @@ def unforeseen(lowering: TtirLowering, count: Count) -> Count:
 
 
 def _widened(lowering: TtirLowering, op: For, lower: TtirValue, upper: TtirValue, step: TtirValue) -> Count:
-    """The same range in a type that has room for the sum."""
+    """Return the same range in a type that has room for the sum."""
     build, narrow = lowering.build, lower.type.element
     wide = I32 if lower.type.bits < 32 else I64
     lower, upper = (build.resized(bound, wide.element, signed=not op.unsigned) for bound in (lower, upper))

@@ -46,7 +46,7 @@ def reduced(build: Builder, values: Sequence[TtirValue], axis: int, region: Ttir
 def scanned(
     build: Builder, values: Sequence[TtirValue], axis: int, reverse: bool, region: TtirBlock
 ) -> list[TtirValue]:
-    """In each place the combination of the elements up to it along `axis`, or, if `reverse`, from it on."""
+    """Return, in each place, the combination of the elements up to it along `axis` or, if `reverse`, from it on."""
     return _folded(build, "tt.scan", values, axis, region, {"reverse": reverse})
 
 

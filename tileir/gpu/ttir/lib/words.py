@@ -102,7 +102,7 @@ class Word:
     # --- comparison
 
     def compared(self, predicate: str, other: Word | int) -> Word:
-        """An i1; the predicates are those of `Builder.compare`."""
+        """Return an i1; the predicates are those of `Builder.compare`."""
         operand = self.constant(other) if isinstance(other, int) else other
         return Word(self.build, self.build.compare(predicate, self.value, operand.value))
 

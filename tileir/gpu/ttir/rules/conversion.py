@@ -146,7 +146,7 @@ def _is_native_pair(lowering: TtirLowering, source: t.ElementType, target: t.Ele
 
 
 def _nearest_tf32(lowering: TtirLowering, op: FToF) -> TtirValue:
-    """By an instruction, which does not say what is in the bits that a tf32 has no use for: products do not care."""
+    """Round to tf32 with an instruction that leaves the unused bits undefined; products ignore them."""
     build, number = lowering.build, lowering.value(op.source)
     words = build.vendor.nearest_tf32(build, number)
     if not lowering.users.only_multiplied(op.to):

@@ -29,7 +29,7 @@ def lower_remi(lowering: TtirLowering, op: RemI) -> None:
 
 
 def _quotient(x: Word, y: Word, signed: bool, rounding: Rounding) -> Word:
-    """Of MIN and -1 it is MIN; of a number and 0, anything."""
+    """Return the quotient: MIN for MIN and -1, anything for a division by 0."""
     if x.width == 1:
         return x
     if rounding is Rounding.NEGATIVE_INF and (places := _places(y)) is not None:
@@ -61,7 +61,7 @@ def _stepped(quotient: Word, rest: Word, divisor: Word, signed: bool, rounding: 
 
 
 def _remainder(x: Word, y: Word, signed: bool) -> Word:
-    """With the sign of the dividend; of MIN and -1 it is 0."""
+    """Return the remainder with the sign of the dividend; 0 for MIN and -1."""
     if x.width == 1:
         return x.constant(0)
     dividend, divisor = _divisible(x, y, signed)

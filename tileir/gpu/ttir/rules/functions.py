@@ -33,7 +33,7 @@ _NAMES: dict[type[Op], str] = {
     Sinh: "sinh",
     Tan: "tan",
 }
-"""In the device library. `atan2` has the ordinate first there too."""
+"""Names in the device library. `atan2` has the ordinate first there too."""
 
 _INSTRUCTIONS: dict[type[Op], tuple[str, str]] = {Exp2: ("exp2", "ex2.approx"), Rsqrt: ("rsqrt", "rsqrt.approx")}
 """The name in the device library, and the instruction for f32."""
@@ -49,7 +49,7 @@ def lower_function(lowering: TtirLowering, op: Op) -> None:
 
 @rules(*_INSTRUCTIONS)
 def lower_instruction(lowering: TtirLowering, op: Exp2 | Rsqrt) -> None:
-    """One instruction of at most 2 ulp over the whole range of f32, subnormals and all; that is the bound."""
+    """Emit one instruction of at most 2 ulp, the bound, over the whole range of f32 including subnormals."""
     build, source = lowering.build, lowering.value(op.source)
     name, instruction = _INSTRUCTIONS[type(op)]
     if source.type.element == "f64":

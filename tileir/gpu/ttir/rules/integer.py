@@ -74,7 +74,7 @@ def _shifted(x: Word, amount: Word, shift: Callable[[Word, Word], Word]) -> Word
 
 
 def _shifted_right_signed(x: Word, amount: Word) -> Word:
-    """All sign bits from the width on."""
+    """Shift right; from the width on the result consists of sign bits."""
     if amount.known is None:
         return x.shifted_signed(amount.minimum(x.width - 1, signed=False))
     return x.shifted_signed(min(amount.known, x.width - 1))

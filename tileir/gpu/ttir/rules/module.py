@@ -13,7 +13,7 @@ rules: Rules[Lower] = Rules()
 
 @rules(Entry)
 def lower_entry(lowering: TtirLowering, op: Entry) -> None:
-    """Wherever the program returns, the code does so at its end."""
+    """Lower an entry; all its returns lead to the end of the code."""
     require_calls_fit(lowering, op)
     run(lowering, op.body.ops)
     lowering.build.effect("tt.return")

@@ -41,7 +41,7 @@ _SCOPES = {MemoryScope.TL_BLK: "cta", MemoryScope.DEVICE: "gpu", MemoryScope.SYS
 Multimem = multimem.MultimemLoadReduceView | multimem.MultimemReduceView | multimem.MultimemStoreView
 
 NEGATIVE_ZERO = 0x8000
-"""Of f16 and bf16."""
+"""The bits of -0 in f16 and bf16."""
 
 
 @dataclass(frozen=True)

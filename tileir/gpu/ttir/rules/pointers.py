@@ -96,7 +96,7 @@ def lower_gdc_launch_dependents(lowering: TtirLowering, op: pointers.GdcLaunchDe
 
 @rules(pointers.GdcWait)
 def lower_gdc_wait(lowering: TtirLowering, op: pointers.GdcWait) -> None:
-    """Every thread waits. Where kernels do not overlap there is nothing to wait for."""
+    """Make every thread wait. Where kernels do not overlap there is nothing to wait for."""
     if lowering.arch.has_grid_dependencies:
         lowering.build.effect("tt.grid_dependency_wait")
     lowering.bind_token(op.result_token)
@@ -104,7 +104,7 @@ def lower_gdc_wait(lowering: TtirLowering, op: pointers.GdcWait) -> None:
 
 @rules(pointers.MemoryFenceAlias)
 def lower_memory_fence_alias(lowering: TtirLowering, op: pointers.MemoryFenceAlias) -> None:
-    """Every thread has its fence, between the barrier in front and whatever it does next."""
+    """Give every thread a fence, between the barrier in front and its next access."""
     build = lowering.build
     build.vendor.fence_aliases(build, lambda: build.bitcast(block_memory(lowering, 4), "!tt.ptr<i32>"))
     lowering.bind_token(op.result_token)

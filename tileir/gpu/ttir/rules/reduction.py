@@ -150,7 +150,7 @@ class _Sequence:
         return self._repeated(lanes.count, blank, lambda lane, results: self._lane(lanes.shape, lane, results))
 
     def _lane(self, lanes: tuple[int, ...], lane: TtirValue, results: list[TtirValue]) -> list[TtirValue]:
-        """All elements along `dim` in one of the other places."""
+        """Return all elements along `dim` at one of the other places."""
         start = [literal(self.build, identity, source.tile.number) for identity, source in self._operands()]
         place = _place(self.build, lanes, lane)
         count = len(start)
@@ -163,7 +163,7 @@ class _Sequence:
     def _step(
         self, place: list[TtirValue], position: TtirValue, running: list[TtirValue], results: list[TtirValue]
     ) -> list[TtirValue]:
-        """One element: combined with what runs, and the outcome kept."""
+        """Combine one element with the running values, and keep the outcome."""
         build, dim = self.build, self.op.dim
         scans = isinstance(self.op, Scan)
         if isinstance(self.op, Scan) and self.op.reverse:

@@ -219,7 +219,7 @@ def _vanishing(build: Builder, quotient: TtirValue, lhs: TtirValue, rhs: TtirVal
 
 
 def _directed_f64(build: Builder, name: str, mode: Rounding, *operands: TtirValue) -> TtirValue:
-    """One instruction with the mode set, and set back; quotients and roots have none."""
+    """Emit one instruction with the mode set and restored; quotients and roots have none."""
     if name == "sqrt":
         return root(build, mode, *operands)
     if name == "div":

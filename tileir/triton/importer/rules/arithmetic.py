@@ -85,7 +85,7 @@ def same_type(cls: type[Op], attributes: dict[str, Any]) -> Callable[[Importing,
 
 
 def of_floats(cls: type[Op], attributes: dict[str, Any]) -> Callable[[Importing, MlirOperation], Value]:
-    """The same of floats; those of eight bits are computed in f16 and rounded."""
+    """Return a rule for floats; those of eight bits are computed in f16 and rounded."""
 
     def rule(importing: Importing, op: MlirOperation) -> Value:
         build, operands = importing.build, importing.operands(op, len(cls.spec.operands))
@@ -155,7 +155,7 @@ def clamp(importing: Importing, op: MlirOperation) -> Results:
 
 @rules("arith.select")
 def select(importing: Importing, op: MlirOperation) -> Results:
-    """Also of descriptors, part by part."""
+    """Import a selection, of descriptors part by part."""
     if len(op.operands) != 3:
         raise mismatch(f"expected 3 operands, got {len(op.operands)}")
     condition, like = importing.value(op.operands[0]), importing.imported(op.operands[1])

@@ -72,7 +72,7 @@ def _towards_zero(importing: Importing, value: Value, element: t.ElementType) ->
 
 @rules("arith.bitcast", "tt.bitcast")
 def bitcast(importing: Importing, op: MlirOperation) -> Results:
-    """The same bits; of pointers the same addresses."""
+    """Import a bit cast; pointers keep their addresses."""
     build, (value,) = importing.build, importing.operands(op, 1)
     target = importing.result_type(op).element
     if value.tile.element is target:

@@ -134,4 +134,4 @@ def check(importing: Importing, op: MlirOperation) -> None:
 
 @rules("ttg.barrier", "gpu.barrier")
 def barrier(importing: Importing, op: MlirOperation) -> None:
-    """Nothing: a program has no threads, and accesses memory in order."""
+    """Import nothing: a program has no threads, and accesses memory in order."""

@@ -72,7 +72,7 @@ def scatter(importing: Importing, op: MlirOperation) -> None:
 
 
 _KINDS = {kind: kind.upper() for kind in ("add", "min", "max", "inc", "dec", "and", "or", "xor")}
-"""In the order of their numbers, from 1, which the generic form has."""
+"""Kinds in the order of their numbers, from 1, in the generic form."""
 
 
 @rules("tt.descriptor_reduce")

@@ -29,7 +29,7 @@ WEAK = MemoryOrdering.WEAK
 
 @rules("tt.gather")
 def gather(importing: Importing, op: MlirOperation) -> Results:
-    """By way of memory of the program's own."""
+    """Import a gather by way of the program's own memory."""
     build, (source, index) = importing.build, importing.operands(op, 2)
     axis = integer(op, "axis")
     if not 0 <= axis < source.tile.rank or index.tile.rank != source.tile.rank:
@@ -145,7 +145,7 @@ def _in_turn(importing: Importing, op: MlirOperation, sources: Sequence[Value], 
 def _turn(
     importing: Importing, op: MlirOperation, sources: Sequence[Value], arguments: Sequence[Value], pack: int
 ) -> list[Value]:
-    """One turn of the loop, which is counted by the first of the arguments; the others, with its elements in them."""
+    """Import one turn of the loop, counted by the first argument; the others get its elements."""
     build, counter = importing.build, arguments[0]
     first = build.same(MulI, counter, build.integer(counter.tile, pack)) if pack > 1 else counter
     places = [build.same(AddI, first, build.integer(counter.tile, index)) if index else first for index in range(pack)]

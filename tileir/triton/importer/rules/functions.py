@@ -116,7 +116,7 @@ def _to_integer(name: str, mode: str) -> Formula:
 
 
 def _to_float(source: str, target: str, mode: str) -> Formula | None:
-    """Of 32 bits by way of f64, which has them all; of 64 bits to nearest only."""
+    """Return a conversion from 32 bits by way of f64, which has them all, or from 64 bits to nearest only."""
     element, signed = t.F64 if target == "double" else t.F32, _INTEGERS[source][1]
     if mode == "rn" or (element is t.F64 and source in ("int", "uint")):
         return lambda x: x.to(element, signed)

@@ -18,7 +18,7 @@ from tileir.triton.importer.syntax import MlirOperation, MlirWord
 rules = Table()
 
 _PRECISIONS = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
-"""In the order of their numbers, which the generic form has."""
+"""Precisions in the order of their numbers in the generic form."""
 _PARTS = {"tf32": (t.TF32, 1), "tf32x3": (t.TF32, 2), "bf16x3": (t.BF16, 2), "bf16x6": (t.BF16, 3)}
 """The type and number of the parts that an f32 is cut into; the sum leaves out what is below the last part."""
 
@@ -72,7 +72,7 @@ def _parts(build: TileBuilder, factor: Value, element: t.ElementType, count: int
 # ------------------------------------------------------------ with scales
 
 _FORMATS = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "bf16", "fp16")
-"""In the order of their numbers, which the generic form has."""
+"""Formats in the order of their numbers in the generic form."""
 
 
 @rules("tt.dot_scaled")

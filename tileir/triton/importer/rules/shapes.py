@@ -42,7 +42,7 @@ def broadcast(importing: Importing, op: MlirOperation) -> Results:
 
 @rules("tt.reshape", "tt.expand_dims")
 def reshape(importing: Importing, op: MlirOperation) -> Results:
-    """In row-major order, also where the compiler would be free to reorder the elements."""
+    """Reshape in row-major order, even where the compiler would be free to reorder the elements."""
     (value,) = importing.operands(op, 1)
     return importing.build.reshaped(value, importing.result_type(op).shape)
 
@@ -65,7 +65,7 @@ def transpose(importing: Importing, op: MlirOperation) -> Results:
 
 @rules("tt.cat")
 def concatenate(importing: Importing, op: MlirOperation) -> Results:
-    """One behind the other, which is one of the orders that the elements may have."""
+    """Concatenate in order, which is one of the permitted orders."""
     lhs, rhs = importing.operands(op, 2)
     return importing.build.op(Cat, importing.result_type(op), lhs=lhs, rhs=rhs, dim=0)
 

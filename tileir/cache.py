@@ -34,7 +34,7 @@ _ROOT = 0
 
 
 def key_of(*texts: str) -> str:
-    """The name of what depends on `texts` and on nothing else."""
+    """Return the name of what depends on `texts` and on nothing else."""
     digest = hashlib.sha256()
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
@@ -71,7 +71,7 @@ class Cache:
         self._warned = False
 
     def get(self, key: str) -> Parts | None:
-        """The parts of an entry; None if there is none or it is damaged."""
+        """Return the parts of an entry; None if there is none or it is damaged."""
         if self.directory is None or not self._trusted():
             return None
         path = self._path(key)
@@ -94,12 +94,12 @@ class Cache:
             self._shrink()
 
     def used(self) -> tuple[int, int]:
-        """The number of entries, and their bytes."""
+        """Return the number of entries, and their bytes."""
         sizes = [size for _, size, _ in self._files(suffix=_SUFFIX)]
         return len(sizes), sum(sizes)
 
     def distrust(self) -> str | None:
-        """The reason not to use the directory, if it is there: somebody else may write to it."""
+        """Return the reason not to use the directory, if it is there: somebody else may write to it."""
         if self.directory is None or not hasattr(os, "getuid"):
             return None
         try:
@@ -154,7 +154,7 @@ class Cache:
                     os.unlink(path)
 
     def _files(self, prefix: str = "", suffix: str = "") -> list[tuple[float, int, str]]:
-        """The time of the last use of each file of such a name, its size and its path."""
+        """Return the time of the last use of each file of such a name, its size and its path."""
         found = []
         with contextlib.suppress(OSError):
             for file in os.scandir(self.directory) if self.directory is not None else ():
@@ -166,7 +166,7 @@ class Cache:
 
 
 def shared_cache() -> Cache:
-    """The cache of this user."""
+    """Return the cache of this user."""
     return _cache_in(default_directory())
 
 

@@ -46,7 +46,7 @@ class Affines:
         return self._walk.known
 
     def of(self, value: Value) -> Affine:
-        """A tile of integers or pointers."""
+        """Return a tile of integers or pointers."""
         return self._walk.known.of(value)
 
     def promised_range(self, symbol: Symbol) -> Range:
@@ -54,7 +54,8 @@ class Affines:
         return self._walk.promises.range(symbol)
 
     def move(self, argument: Value) -> Progress | None:
-        """The progress of a value that a loop carries, which is `argument` in its body; None if it is not seen."""
+        """Return the progress of a value that a loop carries, which is `argument` in its body; None if it is not
+        seen."""
         return self._walk.moves.get(argument)
 
     def range(self, value: Value) -> Range:
@@ -68,7 +69,7 @@ class Affines:
         return ranges.intersection(exact, limits) if kept else ranges.wrapped(exact, found.bits)
 
     def axes(self, value: Value) -> tuple[AxisInfo, ...]:
-        """The groups of neighbours along each dimension; of addresses, those of neighbours in memory."""
+        """Return the groups of neighbours along each dimension; of addresses, those of neighbours in memory."""
         element = value.tile.element
         unit = element.pointee.alignment if isinstance(element, PointerType) else 1
         return axes(self.of(value).form, value.tile.shape, self._walk.promises.range, unit)
@@ -81,7 +82,7 @@ MOST = 1 << 62
 
 
 def lane_steps(form: Expression, shape: Sequence[int]) -> tuple[Expression | None, ...]:
-    """The difference of neighbours along each dimension, where it is the same all over the tile."""
+    """Return the difference of neighbours along each dimension, where it is the same all over the tile."""
     found = (form.step(Lane(dim, extent)) for dim, extent in enumerate(shape))
     return tuple(None if step is None or mentions_lanes(step) else step for step in found)
 
@@ -136,7 +137,7 @@ def is_even_along(affine: Affine, dim: int, shape: Sequence[int]) -> bool:
 
 
 def unit_dimension(affine: Affine, shape: Sequence[int], unit: int) -> int | None:
-    """The last dimension along which the elements rise by `unit`."""
+    """Return the last dimension along which the elements rise by `unit`."""
     rising = [dim for dim, step in enumerate(lane_steps(affine.form, shape)) if step is not None and _is(step, unit)]
     return rising[-1] if rising else None
 
@@ -162,8 +163,8 @@ class AxisInfo:
 
 
 def axes(form: Expression, shape: Sequence[int], known: Known, unit: int = 1) -> tuple[AxisInfo, ...]:
-    """The groups of neighbours along each dimension; `known` are the ranges of symbols, `unit` the size of an element
-    that addresses point to."""
+    """Return the groups of neighbours along each dimension; `known` are the ranges of symbols, `unit` the size of an
+    element that addresses point to."""
     return tuple(_Dimension(Lane(dim, extent), known, unit).axis(form) for dim, extent in enumerate(shape))
 
 
@@ -211,7 +212,7 @@ class _Dimension:
         return min(self._run(product[0]), self.constancy(rest))
 
     def _run(self, symbol: Symbol) -> int:
-        """The contiguity of one symbol."""
+        """Return the contiguity of one symbol."""
         if symbol == self.lane:
             return self.lane.extent
         if isinstance(symbol, Function) and symbol.kind is Kind.MODULO and symbol.arguments[1].is_constant:

@@ -59,7 +59,7 @@ class Condition:
         return Condition((replace(guard, form=-guard.form - 1),))
 
     def at(self, index: tuple[Expression, ...]) -> Condition:
-        """The condition of the element at another index. Raises `TooLarge`."""
+        """Return the condition of the element at another index. Raises `TooLarge`."""
         return replace(self, guards=tuple(guard.of(lambda form: relaned(form, index)) for guard in self.guards))
 
 
@@ -69,7 +69,7 @@ FALSE = Condition((Guard(number(-1)),))
 
 
 def compared(predicate: Predicate, signedness: Signedness, a: Affine, b: Affine) -> Condition:
-    """The condition that a comparison holds."""
+    """Return the condition that a comparison holds."""
     if predicate in (Predicate.EQUAL, Predicate.NOT_EQUAL):
         x, y = a.signed, b.signed
         equal = Condition((_least(x, y), _least(y, x)))
@@ -103,7 +103,7 @@ def _unsigned_less(a: Affine, b: Affine, strict: bool) -> Condition:
 
 
 def condition(value: Value, known: Forms, depth: int = DEEPEST) -> Condition:
-    """The condition that an element of a tile of i1 is 1."""
+    """Return the condition that an element of a tile of i1 is 1."""
     found = known.conditions.get(value)
     if not isinstance(found, Condition):
         found = known.conditions[value] = _found(value, known, depth)
@@ -148,7 +148,7 @@ def _and(op: integer.AndI, known: Forms, depth: int) -> Condition:
 
 @rules(integer.XOrI)
 def _xor(op: integer.XOrI, known: Forms, depth: int) -> Condition:
-    """The contrary, if one operand is true everywhere."""
+    """Return the contrary, if one operand is true everywhere."""
     for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
         if condition(one, known, depth) == TRUE:
             return ~condition(other, known, depth)

@@ -193,7 +193,7 @@ class _Pair:
         return Range(1, a.low - b.high - pair.shift, a.high - b.low - pair.shift)
 
     def _agreeing(self, pairs: list[Match], reach: Range) -> list[Match]:
-        """The pairs of coordinates that are equal wherever the addresses are.
+        """Return the pairs of coordinates that are equal wherever the addresses are.
 
         `reach` bounds by how much the rest of the addresses differs there.
         """
@@ -230,7 +230,7 @@ class _Pair:
         return True
 
     def _span(self, pair: Match) -> Expression | None:
-        """The largest difference of two coordinates, if it is the same for both."""
+        """Return the largest difference of two coordinates, if it is the same for both."""
         spans = (self.a.span(pair.one), self.b.span(pair.other))
         return spans[0] + abs(pair.shift) if spans[0] is not None and spans[0] == spans[1] else None
 
@@ -301,7 +301,7 @@ def _limits(footprint: Footprint, coordinate: Coordinate) -> set[Expression]:
 
 
 def _shifted(pairs: Sequence[Match], apart: Expression) -> Iterator[Match]:
-    """The pairs, with as much of the distance between the addresses as is a multiple of their strides."""
+    """Yield the pairs, with as much of the distance between the addresses as is a multiple of their strides."""
     for pair in sorted(pairs, key=lambda pair: (pair.stride.is_constant, -abs(pair.stride.constant))):
         shift = multiple_of(apart, pair.stride)
         if pair.stride.is_constant:
@@ -311,12 +311,12 @@ def _shifted(pairs: Sequence[Match], apart: Expression) -> Iterator[Match]:
 
 
 def _nearest(distance: int, step: int) -> int:
-    """The multiple of a step that is nearest to a distance."""
+    """Return the multiple of a step that is nearest to a distance."""
     return (2 * distance + abs(step)) // (2 * abs(step)) * (1 if step > 0 else -1)
 
 
 def _split_ids(form: Expression) -> tuple[Expression, Expression]:
-    """The part of a sum that is computed from tile block ids alone, and the rest."""
+    """Return the part of a sum that is computed from tile block ids alone, and the rest."""
     return form.split(lambda product, factor: all(map(of_ids_alone, product)))
 
 
@@ -356,7 +356,7 @@ def _witness(
 def shared_byte(
     a: Footprint, b: Footprint, arguments: Sequence[int | None], grid: tuple[int, int, int], blocks: tuple[Block, Block]
 ) -> int | None:
-    """The offset of a byte that both certainly touch, each in its tile block; None if that is not seen."""
+    """Return the offset of a byte that both certainly touch, each in its tile block; None if that is not seen."""
     return _shared_byte(Program([a, b]), arguments, grid, blocks)
 
 
@@ -468,7 +468,7 @@ FUNCTIONS: dict[Kind, Callable[..., np.ndarray]] = {
 
 
 def values(form: Expression, ids: Ids) -> np.ndarray:
-    """The numbers of an expression of tile block ids, for each block."""
+    """Return the numbers of an expression of tile block ids, for each block."""
     total = np.full(ids[0].size, form.constant, np.int64)
     for product, factor in form.terms.items():
         part = np.full(ids[0].size, factor, np.int64)

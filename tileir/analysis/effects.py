@@ -39,7 +39,7 @@ class MemoryAccess:
 
     @staticmethod
     def of(op: Op) -> MemoryAccess:
-        """The access of an operation that is known to make one."""
+        """Return the access of an operation that is known to make one."""
         found = access_of(op)
         assert found is not None, f"'{op.spec.name}' accesses no memory"
         return found
@@ -144,7 +144,7 @@ class MemoryAccess:
         return self.ordering in _RELEASING
 
     def _operands(self, name: str) -> tuple[Value, ...]:
-        """The operands of a declared field; none of an empty name."""
+        """Return the operands of a declared field; none of an empty name."""
         return self.op.operand_group(self.op.spec.operand_index[name].position) if name else ()
 
     def _operand(self, name: str) -> Value | None:
@@ -170,7 +170,7 @@ def accesses_of(root: Op | Block) -> Iterator[MemoryAccess]:
 
 
 def ordering_of(op: Op) -> MemoryOrdering:
-    """The ordering of an operation's access; weak where none is declared."""
+    """Return the ordering of an operation's access; weak where none is declared."""
     found = op.attributes.get("memory_ordering_semantics")
     return found if isinstance(found, MemoryOrdering) else MemoryOrdering.WEAK
 
@@ -192,7 +192,7 @@ def effects_of(root: Op | Block) -> Effect:
 
 
 def reachable(root: Op | Block) -> Iterator[Op]:
-    """The operations in `root`, in program order, and those of each function where it is first called."""
+    """Yield the operations in `root`, in program order, and those of each function where it is first called."""
     seen: set[Op] = set()
     walks = [op.walk() for op in ([root] if isinstance(root, Op) else root.ops)][::-1]
     while walks:
@@ -208,18 +208,18 @@ def reachable(root: Op | Block) -> Iterator[Op]:
 
 
 def callee_of(call: Op) -> Op:
-    """The function that a call of a verified module runs."""
+    """Return the function that a call of a verified module runs."""
     return _symbol(call, call.attributes["callee"])
 
 
 def global_size(inside: Op, name: str) -> int:
-    """The size in bytes of a global of the verified module that an operation stands in."""
+    """Return the size in bytes of a global of the verified module that an operation stands in."""
     value: DenseElements = _symbol(inside, name).attributes["value"]
     return value.element.memory_size(value.type.count)
 
 
 def module_of(inside: Op) -> Block:
-    """The body of the module that an operation stands in."""
+    """Return the body of the module that an operation stands in."""
     around = inside
     while around.parent_op is not None:
         around = around.parent_op
@@ -251,7 +251,7 @@ def updates(root: Op | Block) -> bool:
 
 
 def allocations_in(block: Block) -> Iterator[Op]:
-    """The operations that take memory which lives until `block`, or the region around it, is left.
+    """Yield the operations that take memory which lives until `block`, or the region around it, is left.
 
     Those in a region of its own with an allocation scope do not count: that ends there.
     """
@@ -267,12 +267,12 @@ def allocations_in(block: Block) -> Iterator[Op]:
 
 
 def token_operands(op: Op) -> list[Value]:
-    """The tokens that an operation waits for."""
+    """Return the tokens that an operation waits for."""
     return [value for value in op.operands if isinstance(value.type, TokenType)]
 
 
 def token_results(op: Op) -> list[Value]:
-    """The tokens that an operation gives."""
+    """Return the tokens that an operation gives."""
     return [value for value in op.results if isinstance(value.type, TokenType)]
 
 

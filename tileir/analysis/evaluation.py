@@ -63,8 +63,8 @@ class Sum:
         return least, most
 
     def linear(self, low: list[int], high: list[int]) -> tuple[int, dict[int, int], bool]:
-        """The part that is known already, the factor of each slot that is not, and whether that is all: no products
-        of two such slots."""
+        """Return the part that is known already, the factor of each slot that is not, and whether that is all: no
+        products of two such slots."""
         constant, factors, plain = self.constant, dict[int, int](), True
         for factor, slots in self.terms:
             free = [slot for slot in slots if low[slot] != high[slot]]
@@ -200,7 +200,7 @@ class CoordinateSlot:
     sum: Sum
 
     def free(self, state: State) -> list[int]:
-        """The slots in the sum that are not known."""
+        """Return the slots in the sum that are not known."""
         return list(self.sum.linear(state.low, state.high)[1])
 
     def start(self, state: State) -> None:
@@ -330,7 +330,7 @@ class Piece:
 
 
 def _sparse(axis: CoordinateSlot, before: tuple[int, int], state: State) -> Piece:
-    """The numbers of a coordinate with gaps, from those of its parts."""
+    """Return the numbers of a coordinate with gaps, from those of its parts."""
     low, high = state.low[axis.slot], state.high[axis.slot]
     constant, factors, plain = axis.sum.linear(state.low, state.high)
     full = plain and all(state.full[slot] for slot in factors)
@@ -387,7 +387,7 @@ class Program:
         blocks: Blocks | None = None,
         trust: bool = True,
     ) -> list[Extent | Unmapped]:
-        """The extent of each footprint, in their order.
+        """Return the extent of each footprint, in their order.
 
         `arguments` are one per parameter of the entry; those of pointers and floats do not matter, and None is a number
         that is not known. Without a `grid` it may be any. `blocks` restricts the tile blocks. Unless the launch checks

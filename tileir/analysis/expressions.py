@@ -168,11 +168,11 @@ class Expression:
         return not self.terms
 
     def symbols(self) -> set[Symbol]:
-        """The symbols of the sum itself, not those inside of them."""
+        """Return the symbols of the sum itself, not those inside of them."""
         return {symbol for product in self.terms for symbol in product}
 
     def all_symbols(self) -> Iterator[Symbol]:
-        """The symbols of the sum and those that they are made of."""
+        """Yield the symbols of the sum and those that they are made of."""
         for symbol in self.symbols():
             yield symbol
             for inner in symbol.inner:
@@ -182,7 +182,8 @@ class Expression:
         return any(map(accepts, self.all_symbols()))
 
     def step(self, symbol: Symbol) -> Expression | None:
-        """The growth of the expression when `symbol` grows by one, if it is the same wherever that starts from."""
+        """Return the growth of the expression when `symbol` grows by one, if it is the same wherever that starts
+        from."""
         terms: dict[Monomial, int] = {}
         for product, factor in self.terms.items():
             if symbol in product:
@@ -196,13 +197,13 @@ class Expression:
         return Expression(constant, terms)
 
     def split(self, accepts: Callable[[Monomial, int], bool]) -> tuple[Expression, Expression]:
-        """The sum of the terms that `accepts` takes, and the rest with the constant."""
+        """Return the sum of the terms that `accepts` takes, and the rest with the constant."""
         taken = {product: factor for product, factor in self.terms.items() if accepts(product, factor)}
         rest = {product: factor for product, factor in self.terms.items() if product not in taken}
         return Expression(0, taken), Expression(self.constant, rest)
 
     def divided(self, by: int) -> Expression:
-        """The exact quotient; every factor must be a multiple of `by`."""
+        """Return the exact quotient; every factor must be a multiple of `by`."""
         return Expression(self.constant // by, {product: factor // by for product, factor in self.terms.items()})
 
     def substituted(self, replace: Callable[[Symbol], Expression | None]) -> Expression:

@@ -75,7 +75,8 @@ def empty(box: tuple[tuple[int, int], ...] = ()) -> Extent:
 
 
 def extent(start: int, dims: Iterable[tuple[int, int]], size: int, exact: bool) -> Extent:
-    """The bytes of elements of `size` bytes: the first at `start`, the others at counts and distances of any sign."""
+    """Return the bytes of elements of `size` bytes: the first at `start`, the others at counts and distances of any
+    sign."""
     upward = []
     for count, distance in dims:
         if distance < 0:
@@ -102,7 +103,7 @@ def merged(dims: Iterable[tuple[int, int]], run: int) -> tuple[int, Dims]:
 
 
 def common(a: Extent, b: Extent) -> int | None:
-    """The offset of a byte that both may have, if both have all that they may; None if they have none.
+    """Return the offset of a byte that both may have, if both have all that they may; None if they have none.
 
     Raises `TooHard` where that takes too long to find out.
     """
@@ -192,7 +193,7 @@ class _Search:
 
 
 def _nearest(begin: int, end: int) -> Iterable[int]:
-    """The numbers from `begin` to `end`, from the middle outward, where a solution is found soonest."""
+    """Yield the numbers from `begin` to `end`, from the middle outward, where a solution is found soonest."""
     if begin > end:
         return
     middle = (begin + end) // 2

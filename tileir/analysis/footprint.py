@@ -105,7 +105,7 @@ def op_footprints(entry: Entry, in_calls: bool = True) -> list[tuple[Footprint, 
 
 
 def _of_call(op: Call, position: int, effect: Effect) -> list[Footprint]:
-    """The footprint of a call that is not entered, if what it runs accesses memory."""
+    """Return the footprint of a call that is not entered, if what it runs accesses memory."""
     reads, writes = bool(effect & READING), bool(effect & WRITING)
     found = Footprint(position, op.spec.name, reads, writes, 8, unknown="more is called than is looked at")
     return [found] if reads or writes else []
@@ -228,7 +228,7 @@ def with_coordinate(found: Footprint, lane: Lane, form: Expression) -> Footprint
 
 
 def _shared(form: Expression, lane: Symbol, step: Expression, guard: Guard) -> Expression | None:
-    """The part of a guard that `lane` adds to by one, and that `form` has times `step`."""
+    """Return the part of a guard that `lane` adds to by one, and that `form` has times `step`."""
     slope = guard.form.step(lane)
     if slope is None or slope.terms or abs(slope.constant) != 1:
         return None
@@ -250,7 +250,7 @@ def _ordered(guards: Sequence[Guard]) -> tuple[Guard, ...]:
 
 
 def _storage_and_rest(form: Expression) -> tuple[Storage | None, Expression]:
-    """The memory that an address lies in, and the offset in it."""
+    """Return the memory that an address lies in, and the offset in it."""
     places = {symbol for symbol in form.all_symbols() if isinstance(symbol, Storage)}
     if len(places) != 1:
         return None, form

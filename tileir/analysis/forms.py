@@ -143,13 +143,13 @@ class Forms:
         return self._forms.get(value)
 
     def of(self, value: Value) -> Affine:
-        """A tile of integers or pointers."""
+        """Return a tile of integers or pointers."""
         found = self._forms[value]
         assert isinstance(found, Affine)
         return found
 
     def tensor(self, value: Value) -> Tensor:
-        """A tensor view, or the tensor that a tile view cuts."""
+        """Return a tensor view, or the tensor that a tile view cuts."""
         found = self._forms[value]
         assert not isinstance(found, Affine)
         return found.tensor if isinstance(found, Tiles) else found
@@ -173,7 +173,8 @@ def width(value: Value) -> int:
 
 
 def kept(form: Expression, bits: int, *operands: Affine, overflow: Overflow = Overflow.NONE) -> Affine:
-    """A sum or product of operands: their conditions, and the promise of a flag as far as the operands keep it."""
+    """Return a sum or product of operands: their conditions, and the promise of a flag as far as the operands keep
+    it."""
     if form.is_constant and abs(form.constant) >> bits:
         form = number(form.constant % (1 << bits))
     needs = reduce(frozenset.union, (operand.needs for operand in operands), NOTHING)
@@ -182,14 +183,14 @@ def kept(form: Expression, bits: int, *operands: Affine, overflow: Overflow = Ov
 
 
 def lanes(shape: tuple[int, ...]) -> tuple[Expression, ...]:
-    """The index of an element of a tile; 0 along a dimension of one element."""
+    """Return the index of an element of a tile; 0 along a dimension of one element."""
     return tuple(
         Expression(0, {(Lane(dim, extent),): 1}) if extent > 1 else number(0) for dim, extent in enumerate(shape)
     )
 
 
 def relaned(form: Expression, index: tuple[Expression, ...]) -> Expression:
-    """The element at another index: `index` in the place of the lanes. Raises `TooLarge`."""
+    """Return the element at another index: `index` in the place of the lanes. Raises `TooLarge`."""
     return form.substituted(lambda symbol: index[symbol.dim] if isinstance(symbol, Lane) else None)
 
 
@@ -198,7 +199,7 @@ def mentions_lanes(form: Expression) -> bool:
 
 
 def mapped(affine: Affine, index: tuple[Expression, ...]) -> Affine | None:
-    """The tile whose elements are those of `affine` at another index; None if that cannot be said."""
+    """Return the tile whose elements are those of `affine` at another index; None if that cannot be said."""
     try:
         needs = frozenset(need.of(relaned(need.form, index)) for need in affine.needs)
         return Affine(relaned(affine.form, index), affine.bits, needs, affine.promised)
@@ -230,7 +231,7 @@ class Promises:
                 self._promised[symbol] = ranges.intersection(before, ranges.subtract(found, offset))
 
     def of(self, symbol: Symbol) -> Range | None:
-        """The bounds of a symbol that a promise is about."""
+        """Return the bounds of a symbol that a promise is about."""
         return self._promised.get(symbol)
 
     def range(self, symbol: Symbol) -> Range:
@@ -247,14 +248,14 @@ class Promises:
 
 
 def _home(value: Value) -> Block | None:
-    """The block in which a number is made that promises only hand on."""
+    """Return the block in which a number is made that promises only hand on."""
     while isinstance(value.op, Assume):
         value = value.op.value
     return home_of(value)
 
 
 def _promised(predicate: AssumePredicate, exact: bool) -> Range:
-    """The range that a promise gives an expression; bounds only if the number is the expression itself."""
+    """Return the range that a promise gives an expression; bounds only if the number is the expression itself."""
     if isinstance(predicate, DivBy) and predicate.every in (None, 1):
         return Range(ranges.power_in(predicate.divisor), ANYTHING.low, ANYTHING.high)
     if isinstance(predicate, Bounded) and exact:
@@ -264,7 +265,7 @@ def _promised(predicate: AssumePredicate, exact: bool) -> Range:
 
 
 def _only_symbol(form: Expression) -> Symbol | None:
-    """The symbol of a sum of it and a constant."""
+    """Return the symbol of a sum of it and a constant."""
     if list(form.terms.values()) != [1]:
         return None
     (product,) = form.terms

@@ -25,7 +25,7 @@ ANY_GRID: Grid = (None, None, None)
 
 
 def specialised(footprint: Footprint, arguments: Sequence[int | None] | None, grid: Grid) -> Footprint:
-    """The footprint for these arguments, one per parameter (None: any), and this grid. May raise `TooLarge`."""
+    """Return the footprint for these arguments, one per parameter (None: any), and this grid. May raise `TooLarge`."""
 
     def given(symbol: Symbol) -> Expression | None:
         if isinstance(symbol, ScalarParameter) and arguments is not None:
@@ -117,7 +117,7 @@ class NarrowedFootprint:
         return form.range_if(self.range)
 
     def span(self, coordinate: Coordinate) -> Expression | None:
-        """The largest difference of two values of a coordinate, as its guards bound it."""
+        """Return the largest difference of two values of a coordinate, as its guards bound it."""
         known = self.range(coordinate)
         for guard in self.footprint.guards:
             if guard.form.step(coordinate) == number(-1):
@@ -125,7 +125,7 @@ class NarrowedFootprint:
         return number(known.high - known.low)
 
     def terms(self, form: Expression) -> list[Term]:
-        """The products of a sum, as multiples of numbers in the ranges of their symbols."""
+        """Return the products of a sum, as multiples of numbers in the ranges of their symbols."""
         found = []
         for product, factor in form.terms.items():
             bounds = reduce(multiply, map(self.range, product[1:]), self.range(product[0]))

@@ -27,23 +27,23 @@ class CodeSizes:
         self._parts: dict[Op, int] = {}
 
     def callee(self, call: Call) -> Op:
-        """The function that a call runs."""
+        """Return the function that a call runs."""
         if not self._functions:
             self._functions = {op.sym_name: op for op in module_of(call).ops if isinstance(op, Func)}
         return self._functions[call.callee]
 
     def of(self, block: Block) -> int:
-        """The operations of a block with those of all functions that it calls, as often as it does."""
+        """Return the operations of a block with those of all functions that it calls, as often as it does."""
         return self._size(block, self.size_of)
 
     def size_of(self, function: Op) -> int:
-        """The operations of a function with those of all functions that it calls, as often as it does."""
+        """Return the operations of a function with those of all functions that it calls, as often as it does."""
         if function not in self._whole:
             self._whole[function] = self.of(_body(function))
         return self._whole[function]
 
     def size_with_parts(self, function: Op) -> int:
-        """The operations of a function with those of the functions that are parts of it in a large kernel."""
+        """Return the operations of a function with those of the functions that are parts of it in a large kernel."""
         if function not in self._parts:
             self._parts[function] = self._size(_body(function), self._size_of_call)
         return self._parts[function]

@@ -34,8 +34,8 @@ class Writes:
     anywhere: MemoryAccess | None
 
     def to(self, position: int | None) -> tuple[MemoryAccess, str] | None:
-        """A write that may go to the memory of a parameter, and how sure that is in words; to memory that is reached
-        through others where the position is None."""
+        """Return a write that may go to the memory of a parameter, and how sure that is in words; to memory that is
+        reached through others where the position is None."""
         through = None if position is None else self.through[position]
         if through is not None:
             return through, "writes through it"
@@ -43,7 +43,7 @@ class Writes:
 
 
 def writes_of(entry: Entry) -> Writes:
-    """The writes of an entry, with those of the functions that it calls."""
+    """Return the writes of an entry, with those of the functions that it calls."""
     provenance = Provenance(entry)
     found = [(access, provenance.of(access.address)) for access in accesses_of(entry) if access.writes]
 
@@ -68,7 +68,7 @@ class Provenance:
             self._spread(value, origin)
 
     def of(self, value: Value) -> frozenset[int]:
-        """The positions of the parameters, `ANYWHERE` among them if it may lead anywhere."""
+        """Return the positions of the parameters, `ANYWHERE` among them if it may lead anywhere."""
         return frozenset(self._origins.get(value, ()))
 
     def _spread(self, value: Value, origin: int) -> None:
@@ -132,7 +132,8 @@ def _out_of_region(exit: Op) -> Iterator[tuple[Value, Value]]:
 
 
 def _unknown_results(op: Op) -> Sequence[Value]:
-    """The results of an operation that may lead anywhere: what has no pointer to come from, but memory of its own."""
+    """Return the results of an operation that may lead anywhere: what has no pointer to come from, but memory of its
+    own."""
     own = own_effect(op) is Effect.ALLOCATE or isinstance(op, core.GetGlobal | calls.Call) or op.regions
     if own or (access_of(op) is None and any(map(_leads, op.operands))):
         return []

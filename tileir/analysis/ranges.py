@@ -44,7 +44,7 @@ GRID_EXTENT = Range(1, 1, MAX_GRID)
 
 
 def power_in(number: int) -> int:
-    """The largest power of two that divides `number`."""
+    """Return the largest power of two that divides `number`."""
     return min(number & -number, MAX_DIVISOR) if number else MAX_DIVISOR
 
 
@@ -63,7 +63,7 @@ def unsigned(bits: int) -> Range:
 
 
 def union(a: Range, b: Range) -> Range:
-    """The range of a number that is one of two."""
+    """Return the range of a number that is one of two."""
     return Range(min(a.divisor, b.divisor), min(a.low, b.low), max(a.high, b.high))
 
 
@@ -76,7 +76,7 @@ def intersection(a: Range, b: Range) -> Range:
 
 
 def wrapped(exact: Range, bits: int) -> Range:
-    """The low bits of a number, read as signed."""
+    """Return the low bits of a number, read as signed."""
     limits = signed(bits)
     if exact.within(limits):
         return exact
@@ -84,7 +84,7 @@ def wrapped(exact: Range, bits: int) -> Range:
 
 
 def zero_extended(a: Range, bits: int) -> Range:
-    """The unsigned reading of a number of `bits` bits, from its signed one."""
+    """Return the unsigned reading of a number of `bits` bits, from its signed one."""
     if a.low >= 0:
         return a
     if a.high < 0:
@@ -122,7 +122,7 @@ def maximum(a: Range, b: Range) -> Range:
 
 
 def _corners(a: Range, b: Range, function: Callable[[int, int], int]) -> list[int]:
-    """The values of a function that is monotonic in each operand where the bounds meet."""
+    """Return the values of a function that is monotonic in each operand where the bounds meet."""
     return [function(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
 
 
@@ -130,7 +130,7 @@ def _corners(a: Range, b: Range, function: Callable[[int, int], int]) -> list[in
 
 
 def divided(dividend: int, divisor: int, rounding: Rounding) -> int:
-    """The quotient truncated (zero), floored (negative_inf) or ceiled (positive_inf)."""
+    """Return the quotient truncated (zero), floored (negative_inf) or ceiled (positive_inf)."""
     if rounding is Rounding.ZERO and dividend < 0:
         return -(-dividend // divisor)
     return -(-dividend // divisor) if rounding is Rounding.POSITIVE_INF else dividend // divisor
@@ -147,7 +147,8 @@ def quotient(a: Range, b: Range, rounding: Rounding) -> Range | None:
 
 
 def remainder(a: Range, b: Range) -> Range | None:
-    """The rest of a truncated quotient, with the sign of the dividend; None if the divisor may not be positive."""
+    """Return the rest of a truncated quotient, with the sign of the dividend; None if the divisor may not be
+    positive."""
     if b.low <= 0:
         return None
     if -b.low < a.low and a.high < b.low:
@@ -158,7 +159,7 @@ def remainder(a: Range, b: Range) -> Range | None:
 
 
 def modulo(a: Range, b: Range) -> Range | None:
-    """The rest of a floored quotient, which is never negative; None if the divisor may not be positive."""
+    """Return the rest of a floored quotient, which is never negative; None if the divisor may not be positive."""
     if a.low >= 0 or b.low <= 0:
         return remainder(a, b)
     return Range(min(a.divisor, b.divisor), 0, b.high - 1)
@@ -168,14 +169,14 @@ def modulo(a: Range, b: Range) -> Range | None:
 
 
 def shift_left(a: Range, amount: Range, bits: int) -> Range | None:
-    """The exact product with a power of two; None if the amount may be `bits` or more."""
+    """Return the exact product with a power of two; None if the amount may be `bits` or more."""
     if not amount.within(Range(1, 0, bits - 1)):
         return None
     return multiply(a, _power(amount))
 
 
 def shift_right(a: Range, amount: Range, bits: int) -> Range | None:
-    """The floored quotient by a power of two; None if the amount may be `bits` or more."""
+    """Return the floored quotient by a power of two; None if the amount may be `bits` or more."""
     if not amount.within(Range(1, 0, bits - 1)):
         return None
     return quotient(a, _power(amount), Rounding.NEGATIVE_INF)
@@ -208,5 +209,5 @@ def bitwise_xor(a: Range, b: Range, bits: int) -> Range:
 
 
 def _ones(a: Range, b: Range) -> int:
-    """The largest number with no more bits than the larger of two that are not negative."""
+    """Return the largest number with no more bits than the larger of two that are not negative."""
     return (1 << max(a.high, b.high).bit_length()) - 1

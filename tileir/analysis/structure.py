@@ -25,12 +25,12 @@ class Uses:
                 self._users.setdefault(value, []).append(op)
 
     def of(self, value: Value) -> Sequence[Op]:
-        """The operations that have `value` as an operand, each once, in program order."""
+        """Return the operations that have `value` as an operand, each once, in program order."""
         return self._users.get(value, ())
 
 
 def home_of(value: Value) -> Block | None:
-    """The block that defines a value; None for a result of an operation that stands nowhere."""
+    """Return the block that defines a value; None for a result of an operation that stands nowhere."""
     return value.owner.parent if isinstance(value.owner, Op) else value.owner
 
 
@@ -53,7 +53,7 @@ def ancestor_in(block: Block | None, op: Op) -> Op:
 
 
 def last_uses(body: Block) -> dict[Value, Op]:
-    """The last operation, in the block of the value, that uses each value, itself or in a region inside it."""
+    """Return the last operation, in the block of the value, that uses each value, itself or in a region inside it."""
     last: dict[Value, Op] = {}
     for op in (op for root in body.ops for op in root.walk()):
         for value in op.operands:
@@ -68,7 +68,7 @@ LOOPS = (For, Loop)
 
 
 def enclosing_loop(op: Op) -> For | Loop | None:
-    """The innermost loop around an operation, in its entry or function."""
+    """Return the innermost loop around an operation, in its entry or function."""
     around = op.parent_op
     while around is not None and not isinstance(around, LOOPS):
         around = around.parent_op
@@ -76,7 +76,7 @@ def enclosing_loop(op: Op) -> For | Loop | None:
 
 
 def carried_arguments(loop: For | Loop) -> Sequence[Value]:
-    """The arguments of the body that hold carried values, in the order of the initial ones."""
+    """Return the arguments of the body that hold carried values, in the order of the initial ones."""
     return loop.body.args[1:] if isinstance(loop, For) else loop.body.args
 
 
@@ -108,7 +108,7 @@ TARGETS: dict[type[Op], tuple[type[Op], ...]] = {
 
 
 def target_of(exit: Op) -> Op | None:
-    """The operation that an exit leaves, or continues; None if there is none around it."""
+    """Return the operation that an exit leaves, or continues; None if there is none around it."""
     around, wanted = exit.parent_op, TARGETS[type(exit)]
     while around is not None and not isinstance(around, wanted):
         around = around.parent_op
@@ -116,7 +116,7 @@ def target_of(exit: Op) -> Op | None:
 
 
 def exits_from(block: Block) -> Iterator[Op]:
-    """The exits in `block`, and in the regions of each `if` there, from the loop or function whose body it is."""
+    """Yield the exits in `block`, and in the regions of each `if` there, from the loop or function whose body it is."""
     for op in block.ops:
         if isinstance(op, Break | Continue | Return):
             yield op

@@ -292,7 +292,8 @@ class Function(Symbol):
 def function(
     kind: Kind, a: Expression, b: Expression, needs: frozenset[NoWrap] = frozenset(), otherwise: Range | None = None
 ) -> Expression:
-    """The function of two expressions, simplified. `otherwise` bounds the result even where `needs` do not hold."""
+    """Return the function of two expressions, simplified. `otherwise` bounds the result even where `needs` do not
+    hold."""
     open_needs = frozenset(need for need in needs if not need.holds())
     simple = None if open_needs else _simplified(kind, a, b)
     if simple is not None:
@@ -326,7 +327,7 @@ _FLOORED = {Kind.TRUNCATED: Kind.FLOOR, Kind.REMAINDER: Kind.MODULO}
 
 
 def _floored(kind: Kind, a: Expression, by: int) -> Expression | None:
-    """A quotient or modulo by a constant: multiples of the divisor leave it; None if nothing does."""
+    """Return a quotient or modulo by a constant: multiples of the divisor leave it; None if nothing does."""
     nested = _function_in(a)
     if kind is Kind.FLOOR and nested is not None and nested.is_floor_by_constant:
         return function(kind, nested.arguments[0], nested.arguments[1] * by)
@@ -350,7 +351,7 @@ def _ordered(kind: Kind, a: Expression, b: Expression) -> Expression | None:
 
 
 def _function_in(form: Expression) -> Function | None:
-    """The function that the expression is, and nothing else."""
+    """Return the function that the expression is, and nothing else."""
     if form.constant or list(form.terms.values()) != [1]:
         return None
     (product,) = form.terms
@@ -380,5 +381,5 @@ def largest(*forms: Expression) -> Expression:
 
 
 def ceiling(a: Expression, b: Expression, needs: frozenset[NoWrap] = frozenset()) -> Expression:
-    """The quotient by a number that is positive, rounded up."""
+    """Return the quotient by a number that is positive, rounded up."""
     return function(Kind.FLOOR, a + b - 1, b, needs)

@@ -61,7 +61,7 @@ MAX_CONSTANTS = 1 << 14
 
 
 def parameter(argument: Value, index: int) -> Affine:
-    """The form of a parameter that is a scalar integer or pointer."""
+    """Return the form of a parameter that is a scalar integer or pointer."""
     pointer = isinstance(argument.tile.element, t.PointerType)
     symbol = Storage(StorageKind.PARAMETER, index) if pointer else ScalarParameter(index, width(argument))
     return Affine(of(symbol), width(argument))
@@ -89,7 +89,7 @@ def _tensor(op: views.MakeTensorView, known: Forms) -> Form:
 
 
 def _filled(static: Sequence[t.Dim], dynamic: Sequence[Value], known: Forms) -> tuple[Reading, ...]:
-    """The static entries with the operands, read as unsigned, in the places of the dynamic ones."""
+    """Return the static entries with the operands, read as unsigned, in the places of the dynamic ones."""
     given = iter(dynamic)
     return tuple(known.of(next(given)).unsigned if entry is None else Reading(number(entry)) for entry in static)
 
@@ -101,14 +101,14 @@ def _tiles(op: views.MakePartitionView, known: Forms) -> Form:
 
 @rules(views.GetTensorShape)
 def _shape(op: views.GetTensorShape, known: Forms) -> tuple[Form, ...]:
-    """The low bits of the extents."""
+    """Return the low bits of the extents."""
     extents = known.tensor(op.src).extents
     return tuple(Affine(extent.form, width(result), extent.needs) for extent, result in zip(extents, op.results))
 
 
 @rules(views.GetIndexSpaceShape)
 def _index_space(op: views.GetIndexSpaceShape, known: Forms) -> tuple[Form, ...]:
-    """The low bits of the extents in tiles, rounded up."""
+    """Return the low bits of the extents in tiles, rounded up."""
     extents = known.tensor(op.src).extents
     counts = [
         ceiling(extents[dim].form, number(step), extents[dim].needs)
@@ -193,7 +193,7 @@ _QUOTIENTS = {Rounding.ZERO: Kind.TRUNCATED, Rounding.NEGATIVE_INF: Kind.FLOOR}
 
 
 def _function(kind: Kind, a: Reading, b: Reading, bits: int, limits: Range | None = None) -> Affine:
-    """A function of two readings. Its result lies in `limits` whether their conditions hold or not."""
+    """Return a function of two readings. Its result lies in `limits` whether their conditions hold or not."""
     either = Range(1, -1 << (bits - 1), (1 << bits) - 1)
     return Affine(function(kind, a.form, b.form, a.needs | b.needs, limits or either), bits)
 
@@ -300,7 +300,7 @@ def _constant(op: core.Constant, known: Forms) -> Affine | None:
 
 
 def numbers(value: DenseElements) -> np.ndarray | None:
-    """The integers of a constant, read as signed, in Python's integers; None for floats and for very many."""
+    """Return the integers of a constant, read as signed, in Python's integers; None for floats and for very many."""
     element = value.element
     if element.is_float or element not in DTYPES or (value.type.count > MAX_CONSTANTS and not value.is_splat):
         return None
@@ -373,7 +373,7 @@ def _reshape(op: shapes.Reshape, known: Forms) -> Affine | None:
 
 
 def reshaped(before: tuple[int, ...], after: tuple[int, ...]) -> Index:
-    """The index in a tile of shape `before` of the element that is at the lanes of one of shape `after`."""
+    """Return the index in a tile of shape `before` of the element that is at the lanes of one of shape `after`."""
     index: list[Expression] = []
     rest, result = list(before), list(zip(after, lanes(after)))
     while rest:
@@ -394,5 +394,5 @@ def reshaped(before: tuple[int, ...], after: tuple[int, ...]) -> Index:
 
 
 def _digit(position: Expression, weight: int, extent: int) -> Expression:
-    """The coordinate along one dimension of an element, from its number in row-major order."""
+    """Return the coordinate along one dimension of an element, from its number in row-major order."""
     return function(Kind.MODULO, function(Kind.FLOOR, position, number(weight)), number(extent))

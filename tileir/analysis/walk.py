@@ -68,14 +68,15 @@ class Progress:
 
 
 def _filled(symbol: Symbol, form: Expression) -> Expression | None:
-    """The carried value itself in the place of its symbol."""
+    """Return the carried value itself in the place of its symbol."""
     return form if isinstance(symbol, Carried) else None
 
 
 def progress(
     start: Affine, carried: Carried, nexts: Sequence[Affine], varies: Callable[[Symbol], bool]
 ) -> Progress | None:
-    """The progress of a value that is the symbol `carried` in the body, from what the jumps to the next turn hand on.
+    """Return the progress of a value that is the symbol `carried` in the body, from what the jumps to the next turn
+    hand on.
 
     ``varies``: whether a symbol is another number in each turn. None if no more can be said than the type does.
     """
@@ -198,7 +199,7 @@ class Walk:
         return all(value in self.known for value in op.operands if not isinstance(value.type, t.TokenType))
 
     def _made(self, op: Op, result: Value, point: ProgramPoint) -> Affine:
-        """The result of an operation without a rule: elements that are the same or one of two, or anything."""
+        """Return the result of an operation without a rule: elements that are the same or one of two, or anything."""
         if isinstance(op, pointers.Alloca):
             storage = Storage(StorageKind.SHARED if op.shared else StorageKind.OWN, self._number(result))
             self.rooms[storage] = op.result.tile.pointer.pointee.memory_size(op.num_elem)
@@ -284,7 +285,7 @@ class Walk:
         return point.where(UNKNOWN) if _returns(op.body) else point
 
     def _turn(self, op: control.For | control.Loop, loop: int) -> tuple[Turn, Reading | None]:
-        """The turns of a loop, and the number of them if it is known."""
+        """Return the turns of a loop, and the number of them if it is known."""
         try:
             if isinstance(op, control.For):
                 count = self._count(op)
@@ -294,7 +295,7 @@ class Walk:
         return Turn(loop, None, frozenset()), None
 
     def _count(self, op: control.For) -> Reading:
-        """The number of turns of a loop that is not left early."""
+        """Return the number of turns of a loop that is not left early."""
         lower, upper, step = self._bounds(op)
         needs = lower.needs | upper.needs | step.needs
         return Reading(largest(ZERO, ceiling(upper.form - lower.form, step.form)), needs)
@@ -316,7 +317,7 @@ class Walk:
             self.known.bind(argument, self._unknown(argument, point))
 
     def _moves(self, op: control.For | control.Loop, loop: int, point: ProgramPoint) -> list[Progress | None]:
-        """The progress of each carried value from turn to turn; None where it is not seen."""
+        """Return the progress of each carried value from turn to turn; None where it is not seen."""
         starts = [self.known.of(value) if value in self.known else None for value in op.initial]
         if not any(starts) or self._looks > self._most:
             return [None] * len(starts)
@@ -357,7 +358,7 @@ class Walk:
             self.known.bind(argument, found or self._unknown(argument, point))
 
     def _drift(self, value: Value, point: ProgramPoint) -> Expression:
-        """The distance by which all elements of a carried value have moved."""
+        """Return the distance by which all elements of a carried value have moved."""
         symbol = Unknown(self._number(value, "drift"), ranges.signed(64), (), point.loops, "moved by a loop")
         return of(symbol)
 
@@ -410,7 +411,7 @@ class Walk:
 
 
 def _origin(value: Value) -> str:
-    """The origin of a number, for messages."""
+    """Return the origin of a number, for messages."""
     return (
         f"'{value.owner.spec.name}' {place_text(value.owner.loc)}".strip() if isinstance(value.owner, Op) else "a loop"
     )
@@ -428,13 +429,13 @@ def _is_pointer(value: Value) -> bool:
 
 
 def _storage(form: Expression) -> Expression:
-    """The memory that an address lies in: the part of it that is an address itself; 0 without one."""
+    """Return the memory that an address lies in: the part of it that is an address itself; 0 without one."""
     symbols = [symbol for symbol in form.symbols() if isinstance(symbol, Storage)]
     return of(symbols[0]) if len(symbols) == 1 and form.terms.get((symbols[0],)) == 1 else ZERO
 
 
 def _jumps(kind: type[Op], block: Block) -> list[Op]:
-    """The exits of one kind from the loop whose body is `block`."""
+    """Return the exits of one kind from the loop whose body is `block`."""
     return [op for op in exits_from(block) if isinstance(op, kind)]
 
 

@@ -53,7 +53,7 @@ def _read_enum(tables: TableReaders, cursor: ByteCursor, attr: Attr, results: li
 
 
 def read_case(cursor: ByteCursor, cases: type[TextEnum], version: Version) -> TextEnum:
-    """A case of an enumeration that files of `version` know."""
+    """Return a case of an enumeration that files of `version` know."""
     begin = cursor.at
     number = cursor.varint()
     found = _cases(cases).get(number)
@@ -155,7 +155,7 @@ TagReader = Callable[[TableReaders, ByteCursor, int], Attribute]
 
 
 def read_tagged(tables: TableReaders, cursor: ByteCursor, depth: int = 0) -> Attribute:
-    """An attribute that starts with its tag."""
+    """Return an attribute that starts with its tag."""
     begin = cursor.at
     tag = cursor.varint()
     read = _READ_TAG.get(tag)
@@ -227,7 +227,7 @@ def _read_hints(tables: TableReaders, cursor: ByteCursor, depth: int) -> Optimiz
 
 
 def _read_optional_numbers(cursor: ByteCursor, names: tuple[str, str]) -> tuple[int | None, int | None]:
-    """A byte of flags, then the numbers whose bit is set."""
+    """Return a byte of flags, then the numbers whose bit is set."""
     begin = cursor.at
     flags = cursor.byte()
     if flags > 3:

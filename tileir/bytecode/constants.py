@@ -13,7 +13,7 @@ _INTEGER, _TUPLE, _TYPE, _STRING = 209, 216, 219, 228
 
 
 def read_constants(tables: TableReaders, cursor: ByteCursor, depth: int = 0) -> ArrayAttr:
-    """A count, then the constants with their tags."""
+    """Return a count, then the constants with their tags."""
     if depth >= MAX_NESTING:
         raise BytecodeFault(faults.NESTING, f"expected tuples nested at most {MAX_NESTING} deep, got more", cursor.at)
     items = []

@@ -52,7 +52,7 @@ class DebugRecord:
 def _plain(
     tag: int, name: str, cls: type[Attribute], *fields: DebugField, flags_since: str | None = None
 ) -> DebugRecord:
-    """A record whose fields are the attributes of its class."""
+    """Return a record whose fields are the attributes of its class."""
     names = [field.name for field in fields]
 
     def parts(value: Any) -> tuple[Any, ...]:
@@ -124,7 +124,8 @@ class DebugReader:
         return len(self._table)
 
     def locations(self, cursor: ByteCursor) -> Callable[[], l.Location | None] | None:
-        """A function that gives, one per call, the locations of the function whose list number stands at `cursor`.
+        """Return a function that gives, one per call, the locations of the function whose list number stands at
+        `cursor`.
 
         None if it has no list.
         """
@@ -143,7 +144,7 @@ class DebugReader:
         return _LocationList(self, self._entries, start)
 
     def location(self, number: int, offset: int) -> l.Location | None:
-        """The location with this number; None if unknown. `offset` is where the number stands."""
+        """Return the location with this number; None if unknown. `offset` is where the number stands."""
         if number == 0:
             return None
         if number > len(self._table):
@@ -157,7 +158,7 @@ class DebugReader:
         return None if record is l.UNKNOWN else record
 
     def get(self, index: int) -> Attribute:
-        """The record with this index, counted from 0."""
+        """Return the record with this index, counted from 0."""
         if index not in self._records:
             self._open.add(index)
             try:
@@ -169,7 +170,7 @@ class DebugReader:
         return self._records[index][0]
 
     def _decode(self, entry: ByteCursor, index: int) -> tuple[Attribute, int]:
-        """A record, and the number of positions that it is made of."""
+        """Return a record, and the number of positions that it is made of."""
         begin = entry.at
         record = _BY_TAG.get(entry.varint())
         if record is None:
@@ -297,7 +298,7 @@ class DebugWriter:
         self._lists: list[list[int]] = []
 
     def function(self, loc: l.Location) -> tuple[int, list[int]]:
-        """The list number of a function at `loc`, and the list that takes the locations of its operations.
+        """Return the list number of a function at `loc`, and the list that takes the locations of its operations.
 
         A function whose own location cannot be stored has list number 0, and loses those of its operations.
         """
@@ -308,7 +309,7 @@ class DebugWriter:
         return (len(self._lists) if number else 0), entries
 
     def number(self, loc: l.Location) -> int:
-        """The record number of `loc`; 0 if it cannot be stored."""
+        """Return the record number of `loc`; 0 if it cannot be stored."""
         if self._strict and isinstance(loc, l.NameLoc | l.FusedLoc):
             raise BytecodeFault(faults.WRITE_LOC, f"expected a location with a debug scope, got a {type(loc).__name__}")
         found = _storable(loc)
@@ -343,7 +344,7 @@ class DebugWriter:
         return self._record(part, depth)
 
     def payload(self) -> bytes | None:
-        """The section; None if no location was recorded."""
+        """Return the section; None if no location was recorded."""
         if not self._lists:
             return None
         sink = Sink()
@@ -358,7 +359,7 @@ class DebugWriter:
 
 
 def _storable(loc: l.Location) -> l.DILoc | l.CallSiteLoc | None:
-    """The part of a location that a record can hold, or None."""
+    """Return the part of a location that a record can hold, or None."""
     if isinstance(loc, l.DILoc | l.CallSiteLoc):
         return loc
     if isinstance(loc, l.NameLoc):

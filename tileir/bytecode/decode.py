@@ -80,7 +80,7 @@ class FileReader:
         return producer
 
     def _name(self, cursor: ByteCursor, what: str) -> str:
-        """The name of a global or function, which must be new."""
+        """Return the name of a global or function, which must be new."""
         begin = cursor.at
         name = self.strings.read_name(cursor, f"the name of a {what}")
         cursor.note(begin, f"{what} @{shown(name)}")
@@ -236,7 +236,7 @@ class FileReader:
 
 @without_collection()
 def decode(data: bytes, filename: str = "<bytes>", *, strict: bool = False) -> Module:
-    """The module in a bytecode file; it is not verified.
+    """Return the module in a bytecode file; it is not verified.
 
     Operations without debug location say where they stand in the file (`BytecodeLoc`). With `strict`, sections that
     come twice and unknown flags of operations are errors; else the last section counts and the flags mean nothing.

@@ -17,7 +17,8 @@ _DIGITS = bytes(ord("1") if byte else ord("0") for byte in range(256))
 
 
 def unpack(raw: bytes, count: int, element: t.ElementType, offset: int) -> bytes:
-    """The wire bytes of a splat or of `count` elements as `DenseElements.data`; `offset` is where `raw` stands."""
+    """Return the wire bytes of a splat or of `count` elements as `DenseElements.data`; `offset` is where `raw`
+    stands."""
     if element is t.I1:
         return _unpack_bits(raw, count, offset)
     size = tf32.PACKED_BYTES if element is t.TF32 else element.byte_size
@@ -40,7 +41,7 @@ def _unpack_bits(raw: bytes, count: int, offset: int) -> bytes:
 
 
 def pack(value: DenseElements) -> bytes:
-    """The wire bytes of a constant: one element if all are equal, else all of them."""
+    """Return the wire bytes of a constant: one element if all are equal, else all of them."""
     element = value.type.element
     if not isinstance(element, t.ElementType):
         raise BytecodeFault(KIND, f"expected a constant of numbers, got {shown_type(value.type)}")

@@ -34,7 +34,7 @@ class Spans:
 
 
 def dump(data: bytes) -> str:
-    """A line per field: offset, bytes, meaning; never raises for any `data`."""
+    """Return a line per field: offset, bytes, meaning; never raises for any `data`."""
     data = bytes(data)
     spans = Spans()
     try:

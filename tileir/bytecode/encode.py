@@ -38,7 +38,7 @@ NO_HINTS = OptimizationHints(DictAttr())
 
 
 def encode(module: Module, version: str | None = None, *, strict: bool = False) -> bytes:
-    """The bytecode of a module, which should be verified; `version` None is the lowest that can express it.
+    """Return the bytecode of a module, which should be verified; `version` None is the lowest that can express it.
 
     With `strict`, a location that can only be kept in part is an error. Raises DiagnosticError with everything that
     the version cannot express, or that has no bytecode at all.
@@ -189,6 +189,6 @@ class _ModuleWriter:
 
 
 def held_by(op: Op, name: str) -> Any:
-    """The value of a declared attribute, of the class that its kind has."""
+    """Return the value of a declared attribute, of the class that its kind has."""
     with inside(f"attribute '{name}'"):
         return held(op, op.spec.attr_index[name])

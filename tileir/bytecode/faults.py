@@ -106,7 +106,7 @@ def inside(part: str) -> Iterator[None]:
 
 
 def shown_type(type: Type) -> str:
-    """A type as messages show it, not too long."""
+    """Return a type as messages show it, not too long."""
     text = f"({_few(type.inputs)}) -> ({_few(type.results)})" if isinstance(type, FunctionType) else repr(type)
     return text if len(text) <= _SHOWN_TYPE else text[:_SHOWN_TYPE] + "..."
 

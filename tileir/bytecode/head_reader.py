@@ -48,7 +48,7 @@ class HeadReader:
         self._sizes = [0] * 256
 
     def known(self, cursor: ByteCursor) -> InstructionHead | None:
-        """The head at `cursor` if one of the same bytes was read before; else nothing is read.
+        """Return the head at `cursor` if one of the same bytes was read before; else nothing is read.
 
         Bytes as many as the latest head with this first byte had are looked up. What was decoded from exactly these
         bytes follows from them alone, so no other head begins with them.

@@ -92,7 +92,7 @@ class BodyReader:
                 trace.heading(self._cursor.at, f"value {index}: {_source(value)}")
 
     def _location(self) -> Location | None:
-        """The debug location of the next instruction."""
+        """Return the debug location of the next instruction."""
         assert self._next_location is not None
         try:
             return self._next_location()
@@ -168,7 +168,7 @@ class BodyReader:
         return [self._value(label) for _ in range(size)] if found is None else found
 
     def _usual_values(self, count: int) -> tuple[Value, ...] | None:
-        """The values whose numbers, of two bytes at most, come next; None, with nothing read, where they do not.
+        """Return the values whose numbers, of two bytes at most, come next; None, with nothing read, where they do not.
 
         Whoever reads them again then says what is wrong with them, and where, and tells a trace.
         """
@@ -253,7 +253,7 @@ class BodyReader:
         return count == 1
 
     def _block_head(self, depth: int) -> tuple[Block, int]:
-        """A block with its arguments, and the number of instructions in it."""
+        """Return a block with its arguments, and the number of instructions in it."""
         cursor = self._cursor
         begin = cursor.at
         if depth > MAX_NESTING:

@@ -164,7 +164,7 @@ class BodyWriter:
 
 
 def held(op: Op, attr: Attr) -> Any:
-    """The value of an attribute that is always written; anything but a value of its kind is a fault."""
+    """Return the value of an attribute that is always written; anything but a value of its kind is a fault."""
     value = op.attributes.get(attr.name, attr.default)
     wanted = attr.enum or HELD[attr.kind]
     if not isinstance(value, wanted):

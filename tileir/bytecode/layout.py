@@ -68,7 +68,7 @@ class InstructionLayout:
 
 @cache
 def layout_of(spec: OpSpec, version: Version) -> InstructionLayout:
-    """The layout of the instructions of one operation in files of `version`."""
+    """Return the layout of the instructions of one operation in files of `version`."""
     assert spec.opcode is not None
     bits = spec.flag_bits
     masks = {bit.field.name: 1 << bit.bit for bit in bits}
@@ -120,14 +120,16 @@ def _operand_step(operand: Operand, masks: dict[str, int], version: Version) -> 
 
 
 def _implicit_types(spec: OpSpec, version: Version) -> tuple[t.Type, ...]:
-    """The types of the results that files of `version` do not store; such a result has only one possible type."""
+    """Return the types of the results that files of `version` do not store; such a result has only one possible
+    type."""
     types = [result.constraint.only for result in spec.results if not _known(result.since, version)]
     return tuple(type for type in types if type is not None)
 
 
 @cache
 def layouts(version: Version, preview: bool) -> dict[int, InstructionLayout]:
-    """The layouts of all instructions that files of `version` may hold, by opcode; with `preview` those of previews."""
+    """Return the layouts of all instructions that files of `version` may hold, by opcode; with `preview` those of
+    previews."""
     specs = [op.spec for op in OPCODES.values() if version_key(op.spec.since) <= version]
     known = [spec for spec in specs if preview or not spec.preview]
     return {layout.opcode: layout for layout in (layout_of(spec, version) for spec in known)}

@@ -23,7 +23,7 @@ class OffsetTable:
     def read(
         payload: ByteCursor | None, what: str, width: int, limited: bool = False, padded: bool = False
     ) -> OffsetTable:
-        """The table that fills the rest of `payload`; without a payload or entries it is empty.
+        """Return the table that fills the rest of `payload`; without a payload or entries it is empty.
 
         `limited`: the count has the general limit of counts, and is held against the payload behind the padding.
         `padded`: padding follows even if there are no entries.
@@ -50,7 +50,7 @@ class OffsetTable:
                 self._payload.trace.add(at, at + self._width, f"offset of entry {index} of {self.what}")
 
     def index(self, cursor: ByteCursor) -> int:
-        """An index into the table, read from `cursor`."""
+        """Return an index into the table, read from `cursor`."""
         at = cursor.at
         index = cursor.varint()
         if index >= self._count:
@@ -58,7 +58,7 @@ class OffsetTable:
         return index
 
     def entry(self, index: int) -> ByteCursor:
-        """The bytes of an entry."""
+        """Return the bytes of an entry."""
         begin, at = self._bound(index), self._offsets + index * self._width
         end = self._bound(index + 1) if index + 1 < self._count else self._payload.end
         if not self._data <= begin <= end <= self._payload.end:
@@ -99,7 +99,7 @@ class Numbering:
         sink.data += b"".join(self._numbers)
 
     def payload(self, width: int) -> bytes:
-        """A section that holds just this table."""
+        """Return a section that holds just this table."""
         sink = Sink()
         self.write(sink, width)
         return bytes(sink.data)

@@ -191,7 +191,7 @@ def _skip_padding(cursor: ByteCursor, alignment: int) -> None:
 
 
 def write_file(version: Version, payloads: dict[Section, bytes | bytearray], preview: bool = False) -> bytes:
-    """A file of these sections in canonical order."""
+    """Return a file of these sections in canonical order."""
     sink = Sink()
     sink.data += MAGIC + bytes(version) + (PREVIEW if preview else 0).to_bytes(2, "little")
     for section in WRITE_ORDER:

@@ -31,11 +31,11 @@ class StringReader:
         return text
 
     def read(self, cursor: ByteCursor) -> str:
-        """The string whose index stands at `cursor`."""
+        """Return the string whose index stands at `cursor`."""
         return self._strings[self._table.index(cursor)]
 
     def read_name(self, cursor: ByteCursor, what: str) -> str:
-        """A string that must not be empty."""
+        """Return a string that must not be empty."""
         at = cursor.at
         text = self.read(cursor)
         if not text:
@@ -54,7 +54,7 @@ class ConstantReader:
         self._data: dict[tuple[int, t.ElementType, int], bytes] = {}
 
     def read(self, cursor: ByteCursor, type: t.Type) -> DenseElements:
-        """The constant whose index stands at `cursor`, as elements of the tile type `type`."""
+        """Return the constant whose index stands at `cursor`, as elements of the tile type `type`."""
         at = cursor.at
         index = self._table.index(cursor)
         if not isinstance(type, t.TileType) or not isinstance(type.element, t.ElementType):
@@ -78,7 +78,7 @@ class ConstantReader:
         return len(self._table)
 
     def get(self, index: int) -> tuple[bytes, int]:
-        """The bytes of a constant, and their offset in the file."""
+        """Return the bytes of a constant, and their offset in the file."""
         if index not in self._raw:
             entry = self._table.entry(index)
             size = entry.varint()

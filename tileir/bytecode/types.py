@@ -157,7 +157,7 @@ class TypeReader:
         return len(self._table)
 
     def read(self, cursor: ByteCursor) -> t.Type:
-        """The type whose index stands at `cursor`, of a value or an attribute."""
+        """Return the type whose index stands at `cursor`, of a value or an attribute."""
         begin = cursor.at
         index = self._table.index(cursor)
         found = self.of_values.get(index) or self.get(index)
@@ -167,7 +167,7 @@ class TypeReader:
         return found
 
     def read_signature(self, cursor: ByteCursor) -> t.FunctionType:
-        """The function type whose index stands at `cursor`."""
+        """Return the function type whose index stands at `cursor`."""
         begin = cursor.at
         index = self._table.index(cursor)
         found = self.get(index)
@@ -262,7 +262,7 @@ class TypeReader:
         return entry.bounded_varint(_MAX_U32, "a 32-bit number")
 
     def _component(self, field: TypeField, entry: ByteCursor) -> t.Type:
-        """A type inside a type: its class is looked at first, so that only well-founded types are decoded."""
+        """Return a type inside a type: its class is looked at first, so that only well-founded types are decoded."""
         begin = entry.at
         index = self._table.index(entry)
         if index in self._open:

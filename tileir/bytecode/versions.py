@@ -31,7 +31,7 @@ POINTER_ATTR_SINCE = {
 
 
 def parse_version(text: str) -> Version:
-    """A version that can be written; anything else is a diagnostic."""
+    """Return a version that can be written; anything else is a diagnostic."""
     if text not in VERSIONS:
         message = f"expected a bytecode version from {VERSIONS[0]} to {VERSIONS[-1]}, got '{text}'"
         raise DiagnosticError([Diagnostic(WRITE_VERSION, message)])
@@ -40,7 +40,7 @@ def parse_version(text: str) -> Version:
 
 @cache
 def max_opcode(version: Version) -> int:
-    """The greatest opcode that files of `version` without preview content know."""
+    """Return the greatest opcode that files of `version` without preview content know."""
     known = (op.spec for op in OPCODES.values() if version_key(op.spec.since) <= version and not op.spec.preview)
     return max(spec.opcode for spec in known if spec.opcode is not None)
 
@@ -61,7 +61,7 @@ class Need:
     soft: bool = False
 
     def unless(self, version: Version) -> Diagnostic | None:
-        """The diagnostic for writing a file of `version`, if that is too old."""
+        """Return the diagnostic for writing a file of `version`, if that is too old."""
         if self.soft or self.since <= version:
             return None
         message = f"{self.what} needs bytecode version {version_text(self.since)}, got version {version_text(version)}"
@@ -164,7 +164,7 @@ def needs(module: Module) -> Iterator[Need]:
 
 
 def lowest_version(found: Iterable[Need]) -> Version:
-    """The oldest version that expresses a module with these needs."""
+    """Return the oldest version that expresses a module with these needs."""
     return max((need.since for need in found), default=OLDEST)
 
 
@@ -178,7 +178,8 @@ def _is_default(attr: Attr, op: Op) -> bool:
 
 
 def _dated_parts(value: object) -> Iterator[t.Type | a.EnumAttr]:
-    """The types that an attribute's value spells out, and the attributes in it that came later than the format."""
+    """Yield the types that an attribute's value spells out, and the attributes in it that came later than the
+    format."""
     if isinstance(value, t.Type | a.EnumAttr):
         yield value
     elif isinstance(value, a.IntegerAttr | a.FloatAttr | a.DenseElements):
@@ -210,7 +211,7 @@ def _components(type: t.Type) -> Iterator[t.Type]:
 
 
 def _own_since(type: t.Type) -> tuple[Version, str]:
-    """The first version with `type` itself, whatever its components, and its name for messages."""
+    """Return the first version with `type` itself, whatever its components, and its name for messages."""
     if isinstance(type, t.PointerType | t.TensorViewType) and type.attr is not None:
         return POINTER_ATTR_SINCE[type.attr], f"pointer attribute '{type.attr.text}'"
     if isinstance(type, t.ElementType):

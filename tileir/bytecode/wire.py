@@ -43,7 +43,7 @@ class ByteCursor:
             self.trace.add(begin, self.at, meaning)
 
     def sub(self, length: int) -> ByteCursor:
-        """The next `length` bytes as a cursor of their own; this one steps over them."""
+        """Return the next `length` bytes as a cursor of their own; this one steps over them."""
         begin = self.take(length)
         return ByteCursor(self.data, begin, begin + length, self.trace)
 
@@ -63,7 +63,7 @@ class ByteCursor:
         return self.byte() != 0
 
     def varint(self) -> int:
-        """An unsigned LEB128 number of at most 64 bits."""
+        """Return an unsigned LEB128 number of at most 64 bits."""
         at = self.at
         if at < self.end:
             value = self.data[at]
@@ -86,7 +86,7 @@ class ByteCursor:
         )
 
     def svarint(self) -> int:
-        """A zigzag-encoded signed 64-bit number."""
+        """Return a zigzag-encoded signed 64-bit number."""
         value = self.varint()
         return (value >> 1) ^ -(value & 1)
 
@@ -98,7 +98,7 @@ class ByteCursor:
         return value
 
     def count(self) -> int:
-        """A number of things: at most 2^32 - 2."""
+        """Return a number of things: at most 2^32 - 2."""
         begin = self.at
         value = self.varint()
         if value > MAX_COUNT:
@@ -106,7 +106,7 @@ class ByteCursor:
         return value
 
     def fitting_count(self, what: str, entry_bytes: int) -> int:
-        """A number of table entries of at least `entry_bytes` each, which must be able to follow."""
+        """Return a number of table entries of at least `entry_bytes` each, which must be able to follow."""
         begin = self.at
         value = self.varint()
         return self.check_fits(value, what, entry_bytes, begin)
@@ -119,7 +119,7 @@ class ByteCursor:
         return value
 
     def uint(self, size: int) -> int:
-        """A fixed-width unsigned little-endian number."""
+        """Return a fixed-width unsigned little-endian number."""
         begin = self.take(size)
         return int.from_bytes(self.data[begin : begin + size], "little")
 
@@ -137,13 +137,13 @@ class ByteCursor:
         return struct.unpack_from(f"<{count}{code}", self.data, self.take(count * size))
 
     def apint(self, width: int) -> int:
-        """A bit pattern of `width` bits, at most 64."""
+        """Return a bit pattern of `width` bits, at most 64."""
         begin = self.at
         value = self.byte() if width <= 8 else self.svarint() & _MASK64
         return check_width(value, width, begin)
 
     def pattern(self, width: int) -> int:
-        """A zero-extended bit pattern of `width` bits."""
+        """Return a zero-extended bit pattern of `width` bits."""
         begin = self.at
         return check_width(self.varint(), width, begin)
 
@@ -219,7 +219,7 @@ def check_width(value: int, width: int, offset: int) -> int:
 
 
 def signed(pattern: int, width: int) -> int:
-    """The two's complement reading of a bit pattern."""
+    """Return the two's complement reading of a bit pattern."""
     return pattern - (1 << width) if pattern >> (width - 1) else pattern
 
 

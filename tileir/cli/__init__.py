@@ -104,7 +104,7 @@ def _drop_output() -> None:
 
 
 def _interrupted() -> int:
-    """The status of an interrupted command, which does not wait for what still goes on."""
+    """Return the status of an interrupted command, which does not wait for what still goes on."""
     from tileir.host import background
 
     if background.is_busy():
@@ -157,7 +157,7 @@ def _implementation(verb: str) -> ModuleType:
 
 
 def verb_parser(verb: str) -> argparse.ArgumentParser:
-    """The parser of a verb's arguments."""
+    """Return the parser of a verb's arguments."""
     text = VERBS[verb][1]
     formatter = argparse.RawDescriptionHelpFormatter
     parser = _Parser(prog=f"tileir {verb}", description=f"{text[0].upper()}{text[1:]}.", formatter_class=formatter)
@@ -178,7 +178,8 @@ def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argpar
 
 
 def _valued(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
-    """The arguments, where an option that may stand without a value takes the next word only if that is one of its."""
+    """Return the arguments, where an option that may stand without a value takes the next word only if that is one of
+    its."""
     optional = {name: action for action in parser._actions if action.nargs == "?" for name in action.option_strings}
     return [
         f"{word}={optional[word].const}"

@@ -101,7 +101,7 @@ def _time_rows(first: float, times: Times) -> list[list[str]]:
 
 
 def _peaks(options: argparse.Namespace) -> dict[str, float]:
-    """The machine's limits by unit."""
+    """Return the machine's limits by unit."""
     from tileir.cpu.run.profiling import measured
     from tileir.cpu.run.threads import default_threads
 

@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _programs(file: str, split: bool) -> Iterator[tuple[bytes, int]]:
-    """The content of a file, or its chunks, each with the number of its first line."""
+    """Yield the content of a file, or its chunks, each with the number of its first line."""
     content = files.read(file)
     require_program(file, content, files.display_name(file))
     if not split:

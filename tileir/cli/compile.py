@@ -101,7 +101,7 @@ def _program(options: argparse.Namespace) -> Module:
 
 
 def _form(options: argparse.Namespace) -> str | None:
-    """The form of the code that is wanted; None if it is only to be explained."""
+    """Return the form of the code that is wanted; None if it is only to be explained."""
     named = {f"--{name}": getattr(options, name) for name in ("aligned", "route", "warps", "stages")}
     wrong = next((name for name, given in named.items() if given not in (None, False)), None)
     if options.target == CPU and wrong is not None:
@@ -119,7 +119,7 @@ def _form(options: argparse.Namespace) -> str | None:
 
 
 def _route(options: argparse.Namespace) -> str:
-    """The key of the forms."""
+    """Return the key of the forms."""
     if options.target == CPU:
         return CPU
     return AMD if options.target in WAVES else options.route or "open"

@@ -56,7 +56,7 @@ def _in_general(site: TrapSite) -> str:
 
 
 def vector_instructions(assembly: str) -> dict[int, int]:
-    """The number of instructions on vectors of each width, in bits (x86; empty elsewhere)."""
+    """Return the number of instructions on vectors of each width, in bits (x86; empty elsewhere)."""
     widths: Counter[int] = Counter()
     for line in assembly.splitlines():
         width = next((bits for bits, name in _REGISTERS.items() if re.search(rf"%{name}\d", line)), None)

@@ -123,7 +123,7 @@ def _hidden(hidden: Hidden) -> str:
 
 
 def _accesses(made: Compiled) -> Iterator[tuple[tuple[str, str], int]]:
-    """The instructions that the operations at a place in the program became, and how often."""
+    """Yield the instructions that the operations at a place in the program became, and how often."""
     found = Counter(
         (place_text(instruction.loc), _ACCESSES[instruction.name])
         for instruction in made.program.function.body.walk()

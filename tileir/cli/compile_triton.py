@@ -31,7 +31,8 @@ def is_kernel(word: str) -> bool:
 
 
 def program(options: argparse.Namespace) -> Module:
-    """The program of the kernel that the options name. Raises UsageError, and what Triton and the importer raise."""
+    """Return the program of the kernel that the options name. Raises UsageError, and what Triton and the importer
+    raise."""
     file, _, name = options.file.partition(SEPARATOR)
     constants = _constants(options.constexpr)
     kernel = getattr(_script(Path(file)), name, None)
@@ -51,7 +52,7 @@ def program(options: argparse.Namespace) -> Module:
 
 
 def _script(path: Path) -> ModuleType:
-    """The module of a script, which is run for it, though not as the main program."""
+    """Return the module of a script, which is run for it, though not as the main program."""
     if not path.is_file():
         raise UsageError(f"{path}: no such file")
     try:
@@ -78,7 +79,7 @@ def _constants(words: Sequence[str]) -> dict[str, object]:
 
 
 def _constant(text: str) -> object:
-    """A constant of Python, or a type of Triton's: ``tl.float32``; any other word is itself."""
+    """Return a constant of Python, or a type of Triton's: ``tl.float32``; any other word is itself."""
     if text.startswith("tl."):
         import triton.language
 

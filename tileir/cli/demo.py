@@ -145,7 +145,7 @@ def _ignore(text: str) -> None:
 
 
 def _wrong_output(example: Example, printed: str) -> str | None:
-    """The difference of the lines printed from those expected, which may come in any order; None without one."""
+    """Return the difference of the lines printed from those expected, which may come in any order; None without one."""
     expected, got = example.printed(example.sizes), printed.splitlines()
     return None if sorted(got) == sorted(expected) else f"expected {len(expected)} other lines, got {got}"
 

@@ -33,7 +33,7 @@ def _text(options: argparse.Namespace) -> str:
 
 
 def _annotated(file: str) -> str:
-    """The dump of a bytecode file as it is, damaged or not; of a text, of the bytecode it is written as."""
+    """Return the dump of a bytecode file as it is, damaged or not; of a text, of the bytecode it is written as."""
     from tileir.bytecode import dump, encode, is_bytecode
 
     data = files.read(file)

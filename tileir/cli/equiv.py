@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _pairs(first: Module, second: Module, name: str | None) -> list[tuple[Kernel, Kernel]]:
-    """The entries to compare: those of one name, or the only ones."""
+    """Return the entries to compare: those of one name, or the only ones."""
     if len(first.kernels) == len(second.kernels) == 1 and name is None:
         return [(*first.kernels.values(), *second.kernels.values())]  # type: ignore[list-item]
     names = list(first.kernels) if name is None else [name.removeprefix("@")]

@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _page_about(name: str) -> str:
-    """The page of a code, a finding or an operation."""
+    """Return the page of a code, a finding or an operation."""
     from tileir.text.reading.hints import PREFIX, spellings
 
     if name.lower() in findings():
@@ -53,12 +53,12 @@ def _page_about(name: str) -> str:
 
 
 def title(code: str) -> str:
-    """The explanation's first line, without the code."""
+    """Return the explanation's first line, without the code."""
     return _page(code).partition("\n")[0].partition(":")[2].strip()
 
 
 def explanation(code: str) -> str:
-    """The page of a code, as Markdown, in which each program says whether it is wrong."""
+    """Return the page of a code, as Markdown, in which each program says whether it is wrong."""
     return _PROGRAM.sub(lambda match: f"{match[1].capitalize()}:\n\n```mlir\n", _page(code))
 
 

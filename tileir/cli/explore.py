@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _launch(kernel: Kernel, options: argparse.Namespace) -> tuple[str, list[str]]:
-    """The grid and the words of the arguments, of the command line or of the program."""
+    """Return the grid and the words of the arguments, of the command line or of the program."""
     if options.grid is not None:
         return options.grid, options.arguments
     words = launch_line(kernel)

@@ -67,7 +67,7 @@ def add_attempts(parser: argparse.ArgumentParser, seconds: float = _LIMITS.secon
 
 
 def limits_of_jobs(options: argparse.Namespace) -> JobLimits:
-    """The choice of `add_attempts`."""
+    """Return the choice of `add_attempts`."""
     for name in ("timeout", "tries"):
         if not getattr(options, name) > 0:
             raise UsageError(f"--{name}: expected a positive number, got {getattr(options, name)}")
@@ -77,7 +77,7 @@ def limits_of_jobs(options: argparse.Namespace) -> JobLimits:
 
 
 def checked_workers(options: argparse.Namespace) -> int | None:
-    """The choice of ``--workers``."""
+    """Return the choice of ``--workers``."""
     if options.workers is not None and options.workers < 1:
         raise UsageError(f"--workers: expected a positive number, got {options.workers}")
     count: int | None = options.workers
@@ -110,7 +110,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _jobs(options: argparse.Namespace) -> Iterator[FarmJob]:
-    """The jobs of a file. Raises UsageError with the line of one that is wrong."""
+    """Yield the jobs of a file. Raises UsageError with the line of one that is wrong."""
 
     @cache
     def program(path: str) -> Module:

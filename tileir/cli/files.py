@@ -65,12 +65,13 @@ BYTECODE_SUFFIXES = (".tileirbc", ".tilebc", ".bc")
 
 
 def display_name(file: str) -> str:
-    """The name of `file` in messages."""
+    """Return the name of `file` in messages."""
     return STANDARD_INPUT if file == "-" else file
 
 
 def read(file: str) -> bytes:
-    """The content of a file, or of standard input for ``-``. Raises `DiagnosticError` if there is no end of it."""
+    """Return the content of a file, or of standard input for ``-``. Raises `DiagnosticError` if there is no end of
+    it."""
     name = display_name(file)
     try:
         if file == "-":
@@ -84,14 +85,15 @@ def read(file: str) -> bytes:
 
 
 def program(file: str, level: str = NEWEST) -> Module:
-    """The program in a file; text or bytecode. Raises `DiagnosticError`, and `UsageError` for what is no program."""
+    """Return the program in a file; text or bytecode. Raises `DiagnosticError`, and `UsageError` for what is no
+    program."""
     content = read(file)
     require_program(file, content, display_name(file))
     return from_content(content, display_name(file), level=level)
 
 
 def verified(file: str, level: str) -> Module:
-    """The program in a file, without a fault at the language level. Raises `DiagnosticError`."""
+    """Return the program in a file, without a fault at the language level. Raises `DiagnosticError`."""
     module = program(file, level)
     verify(module, level).raise_if_errors()
     return module

@@ -139,7 +139,7 @@ def _jobs(options: argparse.Namespace, engines: tuple[str, ...]) -> Iterator[Far
 
 
 def _launched_text(module: Module) -> str | None:
-    """The text of a faulty program, whose first line says its launch; None of another. Raises UsageError."""
+    """Return the text of a faulty program, whose first line says its launch; None of another. Raises UsageError."""
     text = "" if module.source is None else module.source.text
     try:
         faulty = with_launch_read(text)

@@ -129,7 +129,7 @@ def _facts() -> dict[str, str | dict[str, str]]:
 
 
 def _gpus(started: Callable[[], Driver]) -> str:
-    """The GPUs that a driver finds, and what else it says of itself; or why it finds none."""
+    """Return the GPUs that a driver finds, and what else it says of itself; or why it finds none."""
     try:
         driver = started()
         return "\n".join([*driver.devices(), driver.version()])
@@ -145,7 +145,7 @@ def _threads() -> str:
 
 
 def _cache() -> str:
-    """The folder of compiled kernels, and its size."""
+    """Return the folder of compiled kernels, and its size."""
     directory = default_directory()
     if directory is None:
         return "none: this user has no home directory"

@@ -48,7 +48,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_of(options: argparse.Namespace) -> LaunchOptions:
-    """The options of the launch among `add_settings` that are given."""
+    """Return the options of the launch among `add_settings` that are given."""
     settings: LaunchOptions = {**limits_of(options), **gpu_options_of(options)}
     if options.threads is not None:
         settings["threads"] = options.threads
@@ -60,7 +60,8 @@ def settings_of(options: argparse.Namespace) -> LaunchOptions:
 
 
 def launched_kernel(options: argparse.Namespace, verb: str) -> Kernel:
-    """The kernel of a launch by `verb`. Where its grid or arguments are missing, UsageError says what it takes."""
+    """Return the kernel of a launch by `verb`. Where its grid or arguments are missing, UsageError says what it
+    takes."""
     kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
     require_grid(kernel, options.file, verb, options.arguments, options.grid)
     return kernel
@@ -108,7 +109,7 @@ def suggestion(kernel: Kernel, file: str, verb: str) -> str:
 def checked(
     kernel: Kernel, target: Target, grid: str, values: Sequence[object], check: Check, settings: LaunchOptions
 ) -> Grid:
-    """The grid, when it and the values are what the kernel takes, and the settings those of the target."""
+    """Return the grid, when it and the values are what the kernel takes, and the settings those of the target."""
     try:
         extents = [int(extent) for extent in grid.split(",")]
     except ValueError:
@@ -133,7 +134,7 @@ def shared(given: Sequence[Given]) -> list[Given]:
 
 
 def survived(kernel: Kernel, action: Callable[[], T]) -> T:
-    """The result of `action`, which launches a kernel in a child process. Raises Trap if that dies."""
+    """Return the result of `action`, which launches a kernel in a child process. Raises Trap if that dies."""
     try:
         return child.in_child(action)
     except child.ChildDied as died:

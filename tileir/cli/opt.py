@@ -214,7 +214,7 @@ _WIDEST = 60
 
 
 def op_text(op: Op, depth: int = DEPTH) -> str:
-    """An operation with its operands."""
+    """Return an operation with its operands."""
     if isinstance(op, Constant):
         return constant_text(op.value)
     operands = ", ".join(value_text(value, depth - 1) for value in op.operands)
@@ -222,7 +222,7 @@ def op_text(op: Op, depth: int = DEPTH) -> str:
 
 
 def value_text(value: Value, depth: int = DEPTH) -> str:
-    """A value by what defines it."""
+    """Return a value by what defines it."""
     owner = value.owner
     if isinstance(owner, Block):
         names = owner.arg_names

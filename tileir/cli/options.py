@@ -51,12 +51,12 @@ _CHECKS: dict[str, Check] = {"on": True, "strict": "strict", "off": False}
 
 
 def check_of(options: argparse.Namespace) -> Check:
-    """The choice of `add_checks`."""
+    """Return the choice of `add_checks`."""
     return _CHECKS[options.check]
 
 
 def limits_of(options: argparse.Namespace) -> LaunchOptions:
-    """The limits among `add_checks` that are given."""
+    """Return the limits among `add_checks` that are given."""
     limits: LaunchOptions = {}
     try:
         if options.timeout is not None:
@@ -80,7 +80,7 @@ def add_gpu_options(parser: argparse.ArgumentParser) -> None:
 
 
 def gpu_options_of(options: argparse.Namespace) -> LaunchOptions:
-    """The options among `add_gpu_options` that are given."""
+    """Return the options among `add_gpu_options` that are given."""
     found: LaunchOptions = {}
     try:
         if options.warps is not None:
@@ -93,7 +93,7 @@ def gpu_options_of(options: argparse.Namespace) -> LaunchOptions:
 
 
 def chosen_target(name: str) -> Target:
-    """The target of that name. Raises `UnsupportedError` if it cannot be used here."""
+    """Return the target of that name. Raises `UnsupportedError` if it cannot be used here."""
     if name not in target_names():
         raise UsageError(f"no target '{name}'; there are {', '.join(target_names())}")
     return target_named(name)

@@ -95,7 +95,7 @@ def _has_lines() -> bool:
 
 
 def _console() -> Console:
-    """A console on standard error; imported only where that is a terminal."""
+    """Return a console on standard error; imported only where that is a terminal."""
     from rich.console import Console
 
     return Console(file=sys.stderr)

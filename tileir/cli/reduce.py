@@ -86,7 +86,7 @@ class Command:
         return found.status == self._status != 0 and said
 
     def _content(self, module: Module) -> bytes | None:
-        """The program as the command reads it; None if it cannot be written so."""
+        """Return the program as the command reads it; None if it cannot be written so."""
         if not self.options.bytecode:
             return to_text(module, level=self.options.level).encode("utf-8", "surrogateescape")
         from tileir.bytecode import encode

@@ -141,7 +141,7 @@ def _launch(
 
 
 def _npy(array: np.ndarray) -> bytes:
-    """The content of a .npy file."""
+    """Return the content of a .npy file."""
     stream = io.BytesIO()
     np.save(stream, array, allow_pickle=False)
     return stream.getvalue()
@@ -156,7 +156,7 @@ def _show(kernel: str, grid: Grid, given: list[Given], seconds: float) -> None:
 
 
 def _as_data(kernel: Kernel, grid: Grid, given: list[Given], seconds: float, printed: list[str]) -> dict[str, object]:
-    """A launch as JSON: what it was, and each array afterwards, with its elements if they were asked for."""
+    """Return a launch as JSON: what it was, and each array afterwards, with its elements if they were asked for."""
     arrays = [_array_data(one, one.name in printed) for one in given if one.before is not None]
     return {"kernel": kernel.name, "grid": list(grid), "seconds": seconds, "arrays": arrays}
 
@@ -175,7 +175,7 @@ def _array_data(one: Given, whole: bool) -> dict[str, object]:
 
 
 def _finite(number: float | int) -> float | int | str:
-    """A number as JSON has it; infinities and NaN as words."""
+    """Return a number as JSON has it; infinities and NaN as words."""
     return number if math.isfinite(number) else str(number)
 
 

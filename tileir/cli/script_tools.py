@@ -22,7 +22,7 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_tool(options: argparse.Namespace) -> Target | None:
-    """The target that stands for a tool; None if none is asked for."""
+    """Return the target that stands for a tool; None if none is asked for."""
     wanted = [options.view is not None, options.debug, options.profile]
     if not any(wanted):
         return None

@@ -53,7 +53,7 @@ def _page(options: argparse.Namespace) -> str:
 
 
 def _text(file: str) -> str:
-    """The program as text, faulty or not: the page says what is wrong."""
+    """Return the program as text, faulty or not: the page says what is wrong."""
     content = files.read(file)
     if content.startswith(MAGIC):
         return to_text(from_bytecode(content, files.display_name(file)))

@@ -36,7 +36,8 @@ class TextTable:
     rows: Sequence[Sequence[str | Coloured]]
 
     def lines(self, rule: str = "─") -> list[str]:
-        """The table as plain text, with a line of spaces above and below, and one of `rule` under the headings."""
+        """Return the table as plain text, with a line of spaces above and below, and one of `rule` under the
+        headings."""
         rows = [list(self.columns), *([text_of(cell) for cell in row] for row in self.rows)]
         widths = [max(map(_width, column)) for column in zip(*rows)]
         head, *body = (f" {_GAP.join(map(_justified, row, widths, self.columns.values()))} " for row in rows)
@@ -122,7 +123,7 @@ def page(markdown: str) -> None:
 
 
 def table(columns: dict[str, Justify], rows: Sequence[Sequence[str | Coloured]]) -> TextTable:
-    """A table; `columns` maps each heading to its justification."""
+    """Return a table; `columns` maps each heading to its justification."""
     return TextTable(columns, [[_harmless(cell) for cell in row] for row in rows])
 
 

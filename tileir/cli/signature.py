@@ -63,7 +63,7 @@ class Signature:
         return [f"{described.parameter.name}={self._word(described.parameter)}" for described in self.parameters]
 
     def command(self, verb: str, file: str, several: bool) -> str:
-        """A command to copy; `several`: the program has other kernels too."""
+        """Return a command to copy; `several`: the program has other kernels too."""
         kernel = ["--kernel", self.kernel.name] if several else []
         return shown(shlex.join(["tileir", verb, file, *kernel, "--grid", "1", *self.words]), 4000)
 
@@ -135,7 +135,7 @@ def _is_pointer(parameter: Parameter) -> bool:
 
 
 def _element(parameter: Parameter) -> t.ElementType | None:
-    """The element type of a parameter or of what it points to; None for one that no launch can pass."""
+    """Return the element type of a parameter or of what it points to; None for one that no launch can pass."""
     if not isinstance(parameter.type, t.TileType):
         return None
     element = parameter.type.element

@@ -65,7 +65,7 @@ def _calls(plan: KernelPlan) -> Iterator[Call]:
 
 
 def _function(plan: KernelPlan, function: FunctionPlan) -> list[str]:
-    """The decisions about the operations of a function, in program order."""
+    """Return the decisions about the operations of a function, in program order."""
     rows = [
         (place_text(op.loc).rpartition("/")[2], op.spec.name, found)
         for op in function.fusion.operations

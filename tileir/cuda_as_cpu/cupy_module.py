@@ -80,7 +80,7 @@ class _LikeNumPy(ModuleType):
 
 
 def cupy() -> dict[str, ModuleType]:
-    """The modules to be imported as `cupy`, by name."""
+    """Return the modules to be imported as `cupy`, by name."""
     top = _LikeNumPy("cupy", np)
     cuda = ModuleType("cupy.cuda")
     found = {

@@ -21,7 +21,7 @@ NAME = "CPU (tileir)"
 
 
 def memory() -> int:
-    """The bytes of memory of this machine, or 8 GiB where the system does not say."""
+    """Return the bytes of memory of this machine, or 8 GiB where the system does not say."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

@@ -55,7 +55,7 @@ def _wrap(
 
 
 def cpu_for(device: Any) -> Any:
-    """The CPU for a CUDA device, however it is named; anything else as it is."""
+    """Return the CPU for a CUDA device, however it is named; anything else as it is."""
     kind = device.__class__
     if kind is str:
         return "cpu" if device == "cuda" or device.startswith("cuda:") else device
@@ -70,7 +70,7 @@ def cpu_for(device: Any) -> Any:
 
 
 def _on_cpu(function: Function) -> Function:
-    """A function that makes a tensor: its device is a keyword, and its memory may be asked to be pinned."""
+    """Return a function that makes a tensor: its device is a keyword, and its memory may be asked to be pinned."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -84,7 +84,7 @@ def _on_cpu(function: Function) -> Function:
 
 
 def _to_cpu(function: Function) -> Function:
-    """A function of a device."""
+    """Return a function of a device."""
 
     @wraps(function)
     def call(device: Any) -> Any:
@@ -95,7 +95,7 @@ def _to_cpu(function: Function) -> Function:
 
 
 def _method_to_cpu(function: Function) -> Function:
-    """A method whose first argument may be a device."""
+    """Return a method whose first argument may be a device."""
 
     @wraps(function)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:

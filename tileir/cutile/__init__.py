@@ -39,7 +39,7 @@ __all__ = [
 
 
 def enabled() -> str | None:
-    """The target that `cuda.tile.launch` runs on; None if it is the library's own."""
+    """Return the target that `cuda.tile.launch` runs on; None if it is the library's own."""
     launcher = installed()
     return None if launcher is None else launcher.target
 

@@ -82,7 +82,7 @@ class ArrayClass:
         return hash(tuple(getattr(self, field.name) for field in fields(self)))
 
     def joined(self, other: ArrayClass) -> ArrayClass:
-        """The class of both, for a list that holds them; they are of one dtype, rank and annotation."""
+        """Return the class of both, for a list that holds them; they are of one dtype, rank and annotation."""
         return ArrayClass(
             self.dtype,
             self.rank,
@@ -96,7 +96,8 @@ class ArrayClass:
         )
 
     def constraint(self, shared: Iterator[bool]) -> ArrayConstraint:
-        """The constraint for the library of such an array; its memory is another argument's too if `shared` says so."""
+        """Return the constraint for the library of such an array; its memory is another argument's too if `shared` says
+        so."""
         import cuda.tile as ct
         from cuda.tile.compilation import ArrayConstraint
 
@@ -125,7 +126,7 @@ class ArrayLayout(NamedTuple):
 
 
 def cutile_dtype(dtype: np.dtype) -> DType:
-    """The library's element type. Raises KeyError if it has none."""
+    """Return the library's element type. Raises KeyError if it has none."""
     import cuda.tile as ct
 
     found: DType = getattr(ct, _NAMES[dtype])
@@ -206,7 +207,8 @@ class ArrayLayouts:
         return 32 if self._annotation is None else self._annotation.index_dtype.bitwidth
 
     def _fixed(self, field: str, values: Sequence[int], one: bool) -> tuple[int | None, ...]:
-        """The values that a kernel is compiled for: of the axes that the annotation names, or else (`one`) those 1."""
+        """Return the values that a kernel is compiled for: of the axes that the annotation names, or else (`one`) those
+        1."""
         axes: tuple[int, ...] = getattr(self._annotation, field, ())
         if not axes:
             return tuple(1 if one and value == 1 else None for value in values)
@@ -248,7 +250,7 @@ def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def reach(array: Array) -> int:
-    """The bytes from the first to the end of the last element; strides are not negative."""
+    """Return the bytes from the first to the end of the last element; strides are not negative."""
     if 0 in array.shape:
         return 0
     return sum(stride * (extent - 1) for stride, extent in zip(array.strides, array.shape)) + array.itemsize

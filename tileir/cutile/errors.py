@@ -27,21 +27,21 @@ class Place:
         return Place(self.kernel, f"{self.path}[{index}]", f"item #{index} of {self.cutile_name}")
 
     def error(self, kind: type[Error], expected: str, got: str, cutile: str = "") -> Error:
-        """An error whose text begins with cuTile's own, where cuTile has one: suites match it."""
+        """Return an error whose text begins with cuTile's own, where cuTile has one: suites match it."""
         return worded(kind, cutile, f"kernel '{self.kernel}', argument '{self.path}': expected {expected}, got {got}")
 
     def invalid(self, expected: str, value: object, cutile: str) -> TypeError:
-        """A value of a type that is not taken there; `cutile` is what cuTile finds wrong with it."""
+        """Return a value of a type that is not taken there; `cutile` is what cuTile finds wrong with it."""
         return self.error(TypeError, expected, type_name(value), f"Invalid {self.cutile_name}: {cutile}")
 
 
 def worded(kind: type[Error], cutile: str, ours: str) -> Error:
-    """An error of a launch: cuTile's text, if it has one, and what can be said better."""
+    """Return an error of a launch: cuTile's text, if it has one, and what can be said better."""
     return kind(f"{cutile} ({ours})" if cutile else ours)
 
 
 def cutile_type_name(value: object) -> str:
-    """A type as C code names it: with its module only if it is built into an extension."""
+    """Return a type as C code names it: with its module only if it is built into an extension."""
     kind = type(value)
     return kind.__name__ if kind.__flags__ & _HEAP_TYPE else type_name(value)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def exported(kernel: TileKernel, signature: KernelSignature) -> Kernel:
-    """The entry for `signature`. Raises the library's own errors for a kernel that it cannot compile."""
+    """Return the entry for `signature`. Raises the library's own errors for a kernel that it cannot compile."""
     from cuda.tile.compilation import export_kernel
 
     file = io.BytesIO()
@@ -56,7 +56,7 @@ def _architecture() -> str | None:
 
 @cache
 def newest_version() -> str:
-    """The newest version of the bytecode that the library writes and tileir reads."""
+    """Return the newest version of the bytecode that the library writes and tileir reads."""
     from cuda.tile._compile import parse_bytecode_version
 
     for version in reversed(SUPPORTED):

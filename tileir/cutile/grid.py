@@ -12,7 +12,7 @@ _C_UNSIGNED, _C_UNSIGNED_LONG = 1 << 32, 1 << 64
 
 
 def cutile_grid(grid: object, kernel: str) -> Grid:
-    """The extents along x, y and z; those left out are 1.
+    """Return the extents along x, y and z; those left out are 1.
 
     Raises TypeError for what is no tuple of Python's integers, ValueError and OverflowError for extents out of range.
     """

@@ -22,7 +22,8 @@ class Key(Protocol):
     """An argument as a kernel is compiled for it."""
 
     def constraint(self, shared: Iterator[bool]) -> Any:
-        """The library's constraint; `shared` says of each array and list, in order, whether its memory is shared."""
+        """Return the library's constraint; `shared` says of each array and list, in order, whether its memory is
+        shared."""
 
 
 @dataclass(frozen=True)
@@ -83,14 +84,15 @@ class TupleKey:
 
 
 def constraints(key: tuple) -> list[Any]:
-    """The library's constraint for each argument, of the key of a launch."""
+    """Return the library's constraint for each argument, of the key of a launch."""
     keys, shared_arrays = cast("tuple[tuple[Key, ...], frozenset[int]]", key)
     shares = (number in shared_arrays for number in count(1))
     return [item.constraint(shares) for item in keys]
 
 
 def signature(key: tuple, symbol: str) -> KernelSignature:
-    """The library's signature for the key of a launch, in the oldest calling convention that has all it needs."""
+    """Return the library's signature for the key of a launch, in the oldest calling convention that has all it
+    needs."""
     from cuda.tile.compilation import CallingConvention, KernelSignature
 
     parameters = constraints(key)

@@ -159,7 +159,8 @@ class LaunchReplacement:
             raise trimmed(error)  # noqa: B904 - it is the same error
 
     def constraints(self, kernel: TileKernel, arguments: tuple, convention: CallingConvention, /) -> list[Any]:
-        """The signature that `KernelSignature.from_kernel_args` makes of arguments, for any calling convention."""
+        """Return the signature that `KernelSignature.from_kernel_args` makes of arguments, for any calling
+        convention."""
         parameters = KernelParameters(
             kernel, self._target.devices, for_one=convention.version > 1 and compiles_for_one()
         )
@@ -222,7 +223,7 @@ class LaunchReplacement:
 
 
 def installed() -> LaunchReplacement | None:
-    """The launcher that the library calls now; None if it launches by itself."""
+    """Return the launcher that the library calls now; None if it launches by itself."""
     tile = sys.modules.get("cuda.tile")
     owner = getattr(getattr(tile, "launch", None), "__self__", None)
     return owner if isinstance(owner, LaunchReplacement) else None

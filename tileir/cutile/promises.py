@@ -24,7 +24,7 @@ def drop_promises_of_single_strides(module: Module) -> None:
 
 
 def _passed_by(view: MakeTensorView) -> set[Assume]:
-    """The assumptions that the strides of a view no longer go through."""
+    """Return the assumptions that the strides of a view no longer go through."""
     type = view.result.type
     axes = [axis for axis, stride in enumerate(type.strides) if stride is None]
     passed: set[Assume] = set()

@@ -235,7 +235,7 @@ class LeafParameter:
         return ListKey(_joined(layouts))
 
     def _arrays_of(self, value: list, devices: tuple[str, ...]) -> list[Array]:
-        """The items of a list, which are arrays of one rank and element type."""
+        """Return the items of a list, which are arrays of one rank and element type."""
         expected = "a list of at least one array, all of one rank and element type"
         if not value:
             cutile = "Empty lists are not supported as kernel arguments"
@@ -320,7 +320,8 @@ class KernelParameters:
         self._parameters = [_parameter(place, node, for_one) for place, node in annotated]
 
     def bind(self, arguments: Sequence[object]) -> tuple[tuple, Binding]:
-        """The key of a launch, whole, and its arguments. Raises TypeError, ValueError, OverflowError, `OnGpu`."""
+        """Return the key of a launch, whole, and its arguments. Raises TypeError, ValueError, OverflowError,
+        `OnGpu`."""
         if len(arguments) != len(self._parameters):
             self._complain_about_number(len(arguments))
         binding = Binding(self._devices)
@@ -335,7 +336,7 @@ class KernelParameters:
 
 
 def _parameter(place: Place, node: ParameterAnnotationNode, for_one: bool) -> ParameterBinder:
-    """A parameter by the kind of its annotation, which the library names."""
+    """Return a parameter by the kind of its annotation, which the library names."""
     kind = node.KIND
     if kind == "homogeneous_tuple":
         return TupleParameter(place, None, lambda index: _parameter(place.item(index), node.each, for_one))

@@ -53,7 +53,7 @@ class BandArray:
     whole: np.ndarray | None = None
 
     def made(self, fetched: Sequence[np.ndarray]) -> np.ndarray:
-        """The array: whole in its address space, with memory behind the bytes that are touched."""
+        """Return the array: whole in its address space, with memory behind the bytes that are touched."""
         if self.file is not None:
             where = {"offset": self.file.offset, "shape": self.shape}
             mapped = np.memmap(self.file.path, self.dtype, "r+" if self.file.changed else "c", **where)  # type: ignore[call-overload]
@@ -115,7 +115,7 @@ def _returned(value: BandArray, array: np.ndarray) -> list[np.ndarray]:
 
 
 def _placed(trap: Trap, work: BandWork) -> Trap:
-    """A trap with its tile block in the whole grid."""
+    """Return a trap with its tile block in the whole grid."""
     if trap.block is not None:
         x, y, z = (place + begin for place, begin in zip(trap.block, work.begin))
         trap.block = (x, y, z)
@@ -124,17 +124,17 @@ def _placed(trap: Trap, work: BandWork) -> Trap:
 
 @lru_cache(_KERNELS)
 def _kernel(module: bytes, name: str) -> Kernel:
-    """The kernel of a program that came here, compiled once."""
+    """Return the kernel of a program that came here, compiled once."""
     found: Module = pickle.loads(module)
     return found[name]
 
 
 def without_parts(result: BandResult, staying: frozenset[int]) -> BandResult:
-    """A result less the bytes of some parameters."""
+    """Return a result less the bytes of some parameters."""
     return replace(result, boxes={at: boxes for at, boxes in result.boxes.items() if at not in staying})
 
 
 def part_of(result: BandResult, parameter: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """The rectangle of an array that a band gives back."""
+    """Return the rectangle of an array that a band gives back."""
     (content,) = result.boxes[parameter]
     return content.reshape(-1).view(dtype).reshape(shape)

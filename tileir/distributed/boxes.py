@@ -51,8 +51,8 @@ class ByteBox:
 
 
 def box_of(extent: Extent, size: int) -> ByteBox | None:
-    """The bytes of an extent in an array of `size` bytes: those alone if all lie inside, else all between the first and
-    the last that do; None if there are none."""
+    """Return the bytes of an extent in an array of `size` bytes: those alone if all lie inside, else all between the
+    first and the last that do; None if there are none."""
     if extent.within(size) and not extent.empty:
         runs = ByteBox(extent.start, extent.dims, extent.run)
         # What an extent may have is what lies between its bounds.
@@ -77,7 +77,7 @@ Rectangle = tuple[tuple[int, int], ...]
 
 
 def rectangle_around(box: ByteBox, shape: Sequence[int], size: int) -> Rectangle:
-    """The least rectangle around a box of bytes, in a dense array of elements of `size` bytes.
+    """Return the least rectangle around a box of bytes, in a dense array of elements of `size` bytes.
 
     Along each dimension the offsets of a box are numbers in a system of mixed radix: where the sum of the digits may
     carry, all indexes of the dimension occur.
@@ -96,13 +96,13 @@ def rectangle_around(box: ByteBox, shape: Sequence[int], size: int) -> Rectangle
 
 
 def hull_of(rectangles: Iterable[Rectangle]) -> Rectangle | None:
-    """The least rectangle around some; None around none."""
+    """Return the least rectangle around some; None around none."""
     ranges = [*zip(*rectangles)]
     return tuple((min(first for first, _ in one), max(last for _, last in one)) for one in ranges) or None
 
 
 def bytes_of(rectangle: Rectangle, shape: Sequence[int], size: int) -> ByteBox:
-    """The bytes of a rectangle."""
+    """Return the bytes of a rectangle."""
     strides = [size * prod(shape[at + 1 :]) for at in range(len(shape))]
     start = sum(first * stride for (first, _), stride in zip(rectangle, strides))
     run, dims = size, list[tuple[int, int]]()

@@ -26,8 +26,9 @@ Boundary = Callable[[int, int], bool]
 
 
 def cuts_of(grid: Grid, count: int) -> list[Cut]:
-    """The cuts with the most bands that are no more than `count`, along two axes at most; then, with the most bands
-    first, those along one axis alone that have fewer. Of those with the same number the first cut most along x."""
+    """Return the cuts with the most bands that are no more than `count`, along two axes at most; then, with the most
+    bands first, those along one axis alone that have fewer. Of those with the same number the first cut most along
+    x."""
     pairs = {
         _cut({one: first, other: min(count // first, grid[other])})
         for one, other in combinations(range(3), 2)
@@ -44,7 +45,7 @@ def _cut(counts: dict[int, int]) -> Cut:
 
 
 def bands_of(grid: Grid, cut: Cut, allowed: Boundary | None = None) -> Iterator[Blocks]:
-    """The tile blocks of each band, the first axis changing fastest."""
+    """Yield the tile blocks of each band, the first axis changing fastest."""
     ranges = [list(_ranges(axis, grid[axis], cut[axis], allowed)) for axis in range(3)]
     for z, y, x in product(*reversed(ranges)):
         yield x, y, z
@@ -61,7 +62,7 @@ def _ranges(axis: int, extent: int, count: int, allowed: Boundary | None) -> Ite
 
 
 def _nearest(axis: int, wanted: int, extent: int, within: int, allowed: Boundary) -> int | None:
-    """The boundary that is allowed next to one that is wanted; None if there is none."""
+    """Return the boundary that is allowed next to one that is wanted; None if there is none."""
     for distance in range(within + 1):
         for at in (wanted - distance, wanted + distance):
             if 0 < at < extent and allowed(axis, at):
@@ -123,7 +124,7 @@ class GridFootprints:
         return self._known[key]
 
     def band(self, blocks: Blocks) -> BandFootprint:
-        """The boxes of one band. Raises UnsupportedError if it may touch any byte."""
+        """Return the boxes of one band. Raises UnsupportedError if it may touch any byte."""
         band = BandFootprint(blocks)
         for at, (footprint, _) in enumerate(self.found):
             extent, parameter = self.extent(at, blocks), self.parameter(at)
@@ -142,7 +143,7 @@ class GridFootprints:
         return sum(2 * self._sizes[at] for at in self.merged if held is None or at in held)
 
     def parameter(self, at: int) -> int | None:
-        """The parameter whose array an access touches, if it is not merged."""
+        """Return the parameter whose array an access touches, if it is not merged."""
         storage = self.found[at][0].storage
         if storage is None or storage.kind is not StorageKind.PARAMETER or storage.number in self.merged:
             return None
@@ -172,7 +173,7 @@ class BandPiece:
 
 
 def pieces_of(array: Any, at: int, bands: Sequence[BandFootprint]) -> list[BandPiece]:
-    """The pieces of each band of the array of parameter `at`."""
+    """Return the pieces of each band of the array of parameter `at`."""
     return [_piece(array, at, band) for band in bands]
 
 

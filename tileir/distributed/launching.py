@@ -113,14 +113,15 @@ def _output_of(options: LaunchOptions) -> Callable[[str], object]:
 
 
 def _near(arrays: dict[int, Any], plan: BandPlan) -> dict[int, np.ndarray]:
-    """The arrays in the memory of this process that processes of this machine may share."""
+    """Return the arrays in the memory of this process that processes of this machine may share."""
     touched = {at for band in plan.bands for at in (*band.reads, *band.writes)}
     in_memory = {at: value for at, value in arrays.items() if isinstance(value, np.ndarray) and not is_file(value)}
     return {at: value for at, value in in_memory.items() if at in touched}
 
 
 def _numbers(kernel: Kernel, values: Sequence[object], arrays: dict[int, Any], target: str) -> list[int | None]:
-    """The integer arguments. Raises for what the kernel does not take; for arrays, others of their shape are tried."""
+    """Return the integer arguments. Raises for what the kernel does not take; for arrays, others of their shape are
+    tried."""
     given = [lazy_array(value.shape, value.dtype) if at in arrays else value for at, value in enumerate(values)]  # type: ignore[attr-defined]
     numbers: list[int | None] = []
     for at, argument in enumerate(bind(kernel, given, target_named(target))):

@@ -93,7 +93,7 @@ class _Planning:
         self._boundaries: dict[tuple[int, int], bool] = {}
 
     def best(self, count: int) -> BandPlan | None:
-        """The best plan with so many bands; None if all take too much memory. Raises UnsupportedError."""
+        """Return the best plan with so many bands; None if all take too much memory. Raises UnsupportedError."""
         refusals: list[UnsupportedError] = []
         too_large = False
         for bands in self._ordered(count, refusals):
@@ -112,8 +112,8 @@ class _Planning:
         raise refusals[0]
 
     def _ordered(self, count: int, refusals: list[UnsupportedError]) -> list[list[BandFootprint]]:
-        """The bands of each cut: those with the most bands first, of these those with which the least travels, and the
-        fewest pages are touched."""
+        """Return the bands of each cut: those with the most bands first, of these those with which the least travels,
+        and the fewest pages are touched."""
         found: dict[Cut, list[BandFootprint]] = {}
         for cut in cuts_of(self.footprints.grid, count):
             try:
@@ -157,7 +157,7 @@ def _halves(grid: Grid, axis: int, at: int) -> Iterator[Blocks]:
 
 
 def _axes(grid: Grid, bands: Sequence[BandFootprint]) -> tuple[int, ...]:
-    """The axes along which there is more than one band; the first, if there is one band."""
+    """Return the axes along which there is more than one band; the first, if there is one band."""
     return tuple(axis for axis in range(3) if any(band.blocks[axis] != (0, grid[axis]) for band in bands)) or (0,)
 
 
@@ -169,7 +169,7 @@ MERGED = (
 
 
 def merged_updates(entry: Entry, found: Sequence[tuple[Footprint, Op]]) -> dict[int, AtomicMode]:
-    """The parameters that are accessed by updates of one mode alone whose old values nobody uses."""
+    """Return the parameters that are accessed by updates of one mode alone whose old values nobody uses."""
     uses, modes = Uses([entry]), {}
     by_parameter: dict[int, list[Op]] = {}
     for footprint, op in found:

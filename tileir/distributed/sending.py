@@ -40,7 +40,7 @@ class Sender:
     def run(
         self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]], staying: frozenset[int]
     ) -> tuple[list[Any], list[BandResult]]:
-        """The results in the order of the tasks, and what holds them on workers.
+        """Return the results in the order of the tasks, and what holds them on workers.
 
         ``staying``: the parameters whose bytes stay there, where there is anything to hold them.
         """
@@ -102,7 +102,7 @@ class DaskSender(Sender):
                     futures[at] = self._submitted(function, *tasks[at])
 
     def _submitted(self, function: Callable[..., BandResult], work: Any, fetched: Sequence[Any]) -> Any:
-        """The future of some work; the arrays are computed for it, also when all that workers held is gone."""
+        """Return the future of some work; the arrays are computed for it, also when all that workers held is gone."""
 
         return handed_over(
             self.client, lambda: self.client.submit(function, work, *map(self.client.compute, fetched), pure=False)
@@ -124,7 +124,7 @@ class DaskSender(Sender):
         return import_module("dask.array").from_array(array, chunks=like.chunks)
 
     def as_part(self, function: Callable[..., np.ndarray], future: Any, at: int, shape: Any, dtype: Any) -> Any:
-        """A part that a band gave back, where it is."""
+        """Return a part that a band gave back, where it is."""
         part = self._given(function, future, at, shape, dtype)
         return import_module("dask.array").from_delayed(import_module("dask").delayed(part), shape, dtype)
 

@@ -34,7 +34,7 @@ def shared_files(arrays: Mapping[int, np.ndarray], filled: Collection[int]) -> I
 
 
 def _made(folder: Path, arrays: Mapping[int, np.ndarray], filled: Collection[int]) -> dict[int, np.memmap]:
-    """The files in a folder; none if others have taken the room meanwhile."""
+    """Return the files in a folder; none if others have taken the room meanwhile."""
     files = {}
     try:
         for at, array in arrays.items():

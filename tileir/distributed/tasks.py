@@ -25,7 +25,7 @@ def tasks_of(sent: SentArrays, work: BandWork) -> list[tuple[BandWork, list[Any]
 
 
 def _task(sent: SentArrays, work: BandWork, number: int, band: BandFootprint) -> tuple[BandWork, list[Any]]:
-    """The work of a band, and what its worker fetches."""
+    """Return the work of a band, and what its worker fetches."""
     fetched: list[Any] = []
     values = list(work.values)
     for at in sent.arrays:
@@ -111,7 +111,7 @@ def _merge(sent: SentArrays, at: int, mode: AtomicMode, parts: Sequence[np.ndarr
 
 
 def given_back(sent: SentArrays, at: int, futures: Sequence[Any]) -> object:
-    """An array of the launch as its caller gets it."""
+    """Return an array of the launch as its caller gets it."""
     value = sent.arrays[at]
     if not is_dask(value) or at in sent.plan.merged or not any(at in band.writes for band in sent.plan.bands):
         return value

@@ -20,7 +20,7 @@ BF16 = np.dtype(ml_dtypes.bfloat16)
 
 
 def largest_error(arrays: Mapping[str, np.ndarray | np.generic], answer: Mapping[str, np.ndarray]) -> float:
-    """The largest difference, relative to the largest element of its answer; NaN if a result has one."""
+    """Return the largest difference, relative to the largest element of its answer; NaN if a result has one."""
     errors = [_error(np.asarray(arrays[name]), expected) for name, expected in answer.items()]
     return float(np.max(errors, initial=0.0))
 

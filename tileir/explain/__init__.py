@@ -28,6 +28,6 @@ def findings() -> tuple[str, ...]:
 
 
 def explain(code: str) -> str | None:
-    """The page of `code` (``"E0203"``, or a kind of finding) as Markdown, or None if there is no such code."""
+    """Return the page of `code` (``"E0203"``, or a kind of finding) as Markdown, or None if there is no such code."""
     known = code in codes() or code in findings()
     return (files(__name__) / f"{code}.md").read_text(encoding="utf-8") if known else None

@@ -37,7 +37,7 @@ def any_pending(values: Iterable[object]) -> bool:
 
 
 def joined_tokens(*tokens: object) -> frozenset | Pending:
-    """The instructions before any of the tokens; those that are no sets stand for none."""
+    """Return the instructions before any of the tokens; those that are no sets stand for none."""
     flat = [one for token in tokens for one in (token if type(token) is tuple else (token,))]
     if any(one is PENDING for one in flat):
         return PENDING

@@ -54,7 +54,7 @@ class Mend:
 
 
 def changes_of(site: ModelAccess) -> Iterator[AccessChange]:
-    """The changes that an access can have."""
+    """Yield the changes that an access can have."""
     access = site.access
     if site.scope is MemoryScope.TL_BLK:
         yield AccessChange(site.number, Strengthening.SCOPE)
@@ -69,7 +69,7 @@ def changes_of(site: ModelAccess) -> Iterator[AccessChange]:
 
 
 def strengthened(site: ModelAccess, kinds: frozenset[Strengthening]) -> ModelAccess | None:
-    """The access after changes; None if they do not go together: a weak one must be made strong first."""
+    """Return the access after changes; None if they do not go together: a weak one must be made strong first."""
     ordering, scope = site.ordering, site.scope
     if Strengthening.STRONG in kinds:
         ordering, scope = MemoryOrdering.RELAXED, MemoryScope.DEVICE

@@ -58,7 +58,7 @@ class VerdictLine:
 
 
 def verdict_lines(text: str, begin: int, end: int, canonical: Canonical = str) -> list[VerdictLine]:
-    """The verdict lines of a program that stand from `begin` to `end`.
+    """Return the verdict lines of a program that stand from `begin` to `end`.
 
     `canonical` gives the name by which a value is known. Raises ConditionError.
     """
@@ -70,13 +70,13 @@ def verdict_lines(text: str, begin: int, end: int, canonical: Canonical = str) -
 
 
 def launch_words(text: str, begin: int, end: int) -> list[str] | None:
-    """The words of the first ``launch`` line from `begin` to `end`; None if there is none."""
+    """Return the words of the first ``launch`` line from `begin` to `end`; None if there is none."""
     found = next((found[2] for found in _LINE.finditer(text, begin, end) if found[1] == "launch"), None)
     return None if found is None else found.split()
 
 
 def condition(text: str, canonical: Canonical = str) -> EndCondition:
-    """The condition that a text says. Raises ConditionError."""
+    """Return the condition that a text says. Raises ConditionError."""
     return _Reader(text, canonical).whole()
 
 

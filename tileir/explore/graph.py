@@ -19,7 +19,7 @@ NOTHING_READ = -2
 
 
 def members(events: int) -> Iterator[int]:
-    """The numbers of the events of a set."""
+    """Yield the numbers of the events of a set."""
     while events:
         low = events & -events
         yield low.bit_length() - 1
@@ -61,7 +61,7 @@ class ExecutionGraph:
     # ------------------------------------------------------------ reading it
 
     def writes(self, cell: MemoryCell) -> tuple[int, ...]:
-        """The writes of a cell in coherence order, the initial one first."""
+        """Return the writes of a cell in coherence order, the initial one first."""
         return (INITIAL, *self.coherence.get(cell, ()))
 
     def value(self, write: int, cell: MemoryCell) -> int:
@@ -77,26 +77,26 @@ class ExecutionGraph:
     # ------------------------------------------------------------ growing it
 
     def refusing(self, key: ElementKey, writes: frozenset[int]) -> ExecutionGraph:
-        """The graph in which a read is not answered from these writes."""
+        """Return the graph in which a read is not answered from these writes."""
         other = self.copy()
         other.refused[key] = other.refused.get(key, frozenset()) | writes
         return other
 
     def with_write(self, key: ElementKey, instruction: AccessInstruction, position: int) -> ExecutionGraph:
-        """The graph with a store, at a position in the coherence order of its cell."""
+        """Return the graph with a store, at a position in the coherence order of its cell."""
         other = self.copy()
         other._add(_event(key, instruction, None, instruction.written[key.lane]), NOTHING_READ, position)
         return other
 
     def answer(self, key: ElementKey, cell: MemoryCell, write: int) -> Answers:
-        """The answers of the tile block of a read when that reads from `write`."""
+        """Return the answers of the tile block of a read when that reads from `write`."""
         block = key.instance.block
         return self.answers[block] | {(key, self.value(write, cell))}
 
     def with_read(
         self, key: ElementKey, instruction: AccessInstruction, write: int, answers: Answers, position: int
     ) -> ExecutionGraph:
-        """The graph with a read from `write`; if it writes, at a position of the coherence order.
+        """Return the graph with a read from `write`; if it writes, at a position of the coherence order.
 
         `instruction` is that of a run with the answer, `answers` those of the tile block with it.
         """
@@ -185,7 +185,7 @@ def _operation(graph: ExecutionGraph, number: int) -> Operation:
 
 
 def interleaving_cycle(graph: ExecutionGraph) -> list[Step]:
-    """The shortest circle of operations that must each come before the next; empty if there is none."""
+    """Return the shortest circle of operations that must each come before the next; empty if there is none."""
     following: dict[Operation, dict[Operation, Step]] = {}
     for step in _steps(graph):
         one, other = _operation(graph, step[0]), _operation(graph, step[1])
@@ -196,7 +196,7 @@ def interleaving_cycle(graph: ExecutionGraph) -> list[Step]:
 
 
 def _circle(following: dict[Operation, dict[Operation, Step]], start: Operation) -> list[Step]:
-    """The shortest way from an operation back to it."""
+    """Return the shortest way from an operation back to it."""
     ways: dict[Operation, list[Step]] = {start: []}
     work = [start]
     for one in work:

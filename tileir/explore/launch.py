@@ -82,7 +82,7 @@ def explore(
 
 
 def launch_line(kernel: Kernel) -> list[str] | None:
-    """The words of the launch that a comment in front of a kernel describes; None if there is none."""
+    """Return the words of the launch that a comment in front of a kernel describes; None if there is none."""
     from tileir.explore.conditions import launch_words
 
     return None if kernel.module.source is None else launch_words(kernel.module.source.text, *_extent(kernel))

@@ -64,7 +64,7 @@ class AnsweringMemory(Memory):
     # ------------------------------------------------------------ alloca
 
     def allocate(self, size: int, alignment: int, owner: Coordinates | None) -> int:
-        """The storage of the `alloca` at `place`, which is fresh the first time only."""
+        """Return the storage of the `alloca` at `place`, which is fresh the first time only."""
         base = self._stable.get(self.place)
         if base is None:
             base = self._stable[self.place] = super().allocate(size, alignment, owner)

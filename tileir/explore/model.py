@@ -36,7 +36,7 @@ class DerivedRelations:
         self.happens_before = self._happens_before()
 
     def _observed(self) -> list[int]:
-        """The writes that each read observes: its own source if morally strong, and through updates theirs."""
+        """Return the writes that each read observes: its own source if morally strong, and through updates theirs."""
         graph, found = self._graph, [-1] * len(self._events)
 
         def observed(read: int) -> int:
@@ -50,7 +50,7 @@ class DerivedRelations:
         return [observed(read) for read in range(len(self._events))]
 
     def _synchronised(self) -> list[int]:
-        """The releases of other tile blocks that each acquire synchronises with."""
+        """Return the releases of other tile blocks that each acquire synchronises with."""
         return [
             sum(1 << write for write in members(observed) if self._synchronise(write, read)) if observed else 0
             for read, observed in enumerate(self.observed)
@@ -141,7 +141,7 @@ class DerivedRelations:
     # ------------------------------------------------------------ races
 
     def races(self) -> Iterator[Conflicting]:
-        """The conflicting pairs that nothing orders (spec: memory-model#data-races)."""
+        """Yield the conflicting pairs that nothing orders (spec: memory-model#data-races)."""
         for events in self._graph.cells.values():
             numbers = list(members(events))
             for at, one in enumerate(numbers):
@@ -163,7 +163,7 @@ class DerivedRelations:
         return self._events[one].writes or self._events[other].writes
 
     def mixed(self) -> Iterator[tuple[int, int]]:
-        """The conflicting pairs of accesses that overlap, but not completely."""
+        """Yield the conflicting pairs of accesses that overlap, but not completely."""
         cells = sorted(self._graph.cells)
         for at, cell in enumerate(cells):
             for other in cells[at + 1 :]:

@@ -22,7 +22,8 @@ LONGEST = 400
 
 
 def result_names(op: Op) -> list[str]:
-    """The names of the results of an operation in the text that it was read from, without ``%``; empty without text."""
+    """Return the names of the results of an operation in the text that it was read from, without ``%``; empty without
+    text."""
     if not isinstance(op.loc, SourceLoc):
         return []
     end = op.loc.offset
@@ -54,7 +55,7 @@ class ElementLayout:
         return (0,) * len(self._shape)
 
     def index(self, address: int) -> tuple[int, ...]:
-        """The index of the element at an address."""
+        """Return the index of the element at an address."""
         left, index = address - self._address, [0] * len(self._shape)
         for dim in sorted(range(len(index)), key=lambda dim: -abs(self._strides[dim])):
             if self._strides[dim] and self._shape[dim] > 1:
@@ -62,7 +63,7 @@ class ElementLayout:
         return tuple(index)
 
     def cell(self, index: tuple[int, ...]) -> MemoryCell | None:
-        """The element at an index; None if there is none."""
+        """Return the element at an index; None if there is none."""
         if len(index) != len(self._shape) or not all(0 <= at < extent for at, extent in zip(index, self._shape)):
             return None
         return MemoryCell(self._address + sum(at * step for at, step in zip(index, self._strides)), self.size)
@@ -85,12 +86,12 @@ class LaunchNames:
         self._linear = grid[1:] == (1, 1)
 
     def block(self, number: int) -> str:
-        """The number of a tile block of a grid of one dimension, its coordinates in another."""
+        """Return the number of a tile block of a grid of one dimension, its coordinates in another."""
         x, y, z = self.blocks[number]
         return str(x) if self._linear else f"({x},{y},{z})"
 
     def value(self, block: int, op: Op, number: int) -> str:
-        """The value that an access of a tile block gives: ``1:%flag``."""
+        """Return the value that an access of a tile block gives: ``1:%flag``."""
         names = result_names(op)
         return f"{self.block(block)}:%{names[0] if names else f'{op.spec.name}#{number}'}"
 
@@ -108,7 +109,7 @@ class LaunchNames:
         return f"{part.name}[{','.join(map(str, layout.index(cell.address)))}]"
 
     def before(self, cell: MemoryCell) -> int:
-        """The bits of a cell before the launch."""
+        """Return the bits of a cell before the launch."""
         found = self._memory.find(cell.address)
         assert found is not None, "an element of an array lies in memory"
         begin = cell.address - found.base
@@ -122,7 +123,7 @@ class LaunchNames:
     # ------------------------------------------------------------ names in verdict lines
 
     def canonical(self, name: str, ops: Sequence[Op]) -> str:
-        """The name by which a value goes here. Raises ConditionError for one that the program does not have."""
+        """Return the name by which a value goes here. Raises ConditionError for one that the program does not have."""
         value = _VALUE.match(name)
         if value is not None:
             return self._canonical_value(name, value[1], value[2], ops)

@@ -62,12 +62,12 @@ class ModelProgram:
         return self.sites[self._numbers[op]]
 
     def only_strong_access(self, loop: Op) -> ModelAccess | None:
-        """The only access in a loop, if it is a strong one."""
+        """Return the only access in a loop, if it is a strong one."""
         sites = [self.site(access.op) for access in accesses_of(loop)]
         return sites[0] if len(sites) == 1 and sites[0].strong else None
 
     def extra_tokens(self, number: int) -> list[int]:
-        """The accesses whose tokens a change hands to this one."""
+        """Return the accesses whose tokens a change hands to this one."""
         return sorted(source for source, target in self.changes.tokens if target == number)
 
     def roots(self, number: int) -> frozenset[Root] | None:
@@ -94,18 +94,18 @@ class ModelProgram:
     # ------------------------------------------------------------ what may follow
 
     def writers(self, ops: Iterable[Op]) -> Iterator[int]:
-        """The numbers of those that write."""
+        """Yield the numbers of those that write."""
         for op in ops:
             number = self._numbers[op]
             if number in self.sites and self.sites[number].access.writes:
                 yield number
 
     def following(self, op: Op) -> frozenset[int]:
-        """The operations that may still write when a tile block stands at `op`."""
+        """Return the operations that may still write when a tile block stands at `op`."""
         return frozenset(self.writers(self._following(op)))
 
     def _following(self, op: Op) -> Iterator[Op]:
-        """The operations after `op`, those in it, and those of the loops around it."""
+        """Return the operations after `op`, those in it, and those of the loops around it."""
         start, around = self._numbers[op], op
         while around.parent_op is not None and around is not self.entry:
             around = around.parent_op
@@ -115,7 +115,7 @@ class ModelProgram:
 
 
 def _around(op: Op) -> Iterator[Op]:
-    """The operations whose regions an operation stands in."""
+    """Yield the operations whose regions an operation stands in."""
     around = op.parent_op
     while around is not None:
         yield around
@@ -123,7 +123,7 @@ def _around(op: Op) -> Iterator[Op]:
 
 
 def _deciding(op: Op) -> list[Value]:
-    """The values without which an operation gives no results, and its regions are not entered."""
+    """Return the values without which an operation gives no results, and its regions are not entered."""
     if isinstance(op, If):
         return [op.condition]
     if isinstance(op, For):
@@ -143,7 +143,7 @@ def _element(access: MemoryAccess) -> ElementType:
 
 
 def _roots(address: Value) -> frozenset[Root] | None:
-    """The parameters, globals and `alloca` that an address is computed from."""
+    """Return the parameters, globals and `alloca` that an address is computed from."""
     found: set[Root] = set()
     work, seen = [address], {address}
     while work:
@@ -157,7 +157,7 @@ def _roots(address: Value) -> frozenset[Root] | None:
 
 
 def _sources(value: Value, found: set[Root]) -> list[Value] | None:
-    """The pointers and views that a value is computed from; None if they are not known."""
+    """Return the pointers and views that a value is computed from; None if they are not known."""
     op = value.op
     if op is None:
         owner = value.owner

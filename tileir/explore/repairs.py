@@ -177,7 +177,7 @@ class _Witness:
         return self._wrong.by_race and next(relations.races(), None) is None
 
     def _waiting(self, changes: ProgramChanges) -> list[int]:
-        """The events that each waits for when tokens are added."""
+        """Return the events that each waits for when tokens are added."""
         events, before = self._graph.events, list(self._before)
         latest: dict[tuple[int, int], int] = {}
         for number in self._order:

@@ -40,7 +40,7 @@ section { border-top: 1px solid #8886; margin-top: 1.5rem } svg { max-width: 100
 
 
 def report_page(report: Exploration) -> str:
-    """The whole page."""
+    """Return the whole page."""
     title = escape(f"tileir explore: @{shown_line(report.kernel)}")
     parts = [
         "<!doctype html>",
@@ -138,11 +138,11 @@ class ExplorationReport(Exploration):
         return report_page(self)
 
     def to_svg(self, execution: Execution) -> str:
-        """The graph of an execution as a drawing."""
+        """Return the graph of an execution as a drawing."""
         return drawing(ShownExecution(execution, self.names))
 
     def to_text(self, execution: Execution) -> str:
-        """The graph of an execution as text."""
+        """Return the graph of an execution as text."""
         return "\n".join(execution_text(execution, self))
 
     def to_json(self) -> dict[str, Any]:

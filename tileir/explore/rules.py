@@ -60,7 +60,7 @@ class ExploredAccess:
         return self._results(tile, token)
 
     def _before(self, block: ReplayedBlock, values: tuple[object, ...]) -> object:
-        """The instructions that it waits for."""
+        """Return the instructions that it waits for."""
         token = values[self._token] if self._token is not None else None
         extra = [block.latest.get(number, NO_TOKENS) for number in self._after]
         return joined_tokens(token, *extra)
@@ -176,7 +176,7 @@ class ExplorerObserver(Observer):
 
 
 def _spreading(op: Op, function: Function) -> Function:
-    """The function; of a pending operand it makes pending results."""
+    """Return the function; of a pending operand it makes pending results."""
     pending = PENDING if len(op.results) == 1 else (PENDING,) * len(op.results) or None
 
     def run(*values: object) -> object:
@@ -186,7 +186,7 @@ def _spreading(op: Op, function: Function) -> Function:
 
 
 def _noting(op: Op, function: Function) -> Function:
-    """The function, with what the tile block has to know of it."""
+    """Return the function, with what the tile block has to know of it."""
     if not isinstance(op, Assert | Alloca):
         return function
 
@@ -203,7 +203,7 @@ def _noting(op: Op, function: Function) -> Function:
 
 
 def _region(op: Op, preparation: Preparation, rule: RegionRule) -> Step:
-    """The step of a reduction, whose results are pending if anything that it reads is."""
+    """Return the step of a reduction, whose results are pending if anything that it reads is."""
     inside = {value for inner in op.walk() for value in inner.results}
     inside |= {value for inner in op.walk() for region in inner.regions if region for value in region.args}
     used = {value for inner in op.walk() for value in inner.operands} - inside

@@ -38,7 +38,8 @@ class ExploredLaunch:
         return list(coordinates(self.grid))
 
     def search(self, changes: ProgramChanges, kept: frozenset[int]) -> Search:
-        """The search for the executions of a changed program, with one iteration more of the loops that are `kept`.
+        """Return the search for the executions of a changed program, with one iteration more of the loops that are
+        `kept`.
 
         Raises `UnsupportedError` for what the model does not cover.
         """
@@ -50,7 +51,7 @@ class ExploredLaunch:
         return Search(program, runner, self.memory.initial, self._reaches(program))
 
     def _reaches(self, program: ModelProgram) -> dict[Root, Reach]:
-        """The extents of the memory that parameters and globals lead to."""
+        """Return the extents of the memory that parameters and globals lead to."""
         (body,) = program.entry.regions
         assert body is not None, "an entry has a body"
         given: dict[Root, int] = {}

@@ -114,7 +114,7 @@ class Search:
         return tuple(self._runner.run(block, answers) for block, answers in enumerate(graph.answers))
 
     def _missing(self, graph: ExecutionGraph, runs: tuple[BlockRun, ...]) -> list[_Lane]:
-        """The events that may be added, writes first, and reads of waiting loops last."""
+        """Return the events that may be added, writes first, and reads of waiting loops last."""
         found = [
             _Lane(key, instruction)
             for run in runs
@@ -130,7 +130,7 @@ class Search:
     def _following(
         self, graph: ExecutionGraph, runs: tuple[BlockRun, ...], lanes: list[_Lane]
     ) -> list[ExecutionGraph] | None:
-        """The consistent graphs with one choice more; None if there is no choice left."""
+        """Return the consistent graphs with one choice more; None if there is no choice left."""
         for lane in lanes:
             if not lane.reads:
                 return list(self._written(graph, lane))
@@ -145,14 +145,14 @@ class Search:
     # ------------------------------------------------------------ one event more
 
     def _written(self, graph: ExecutionGraph, lane: _Lane) -> Iterator[ExecutionGraph]:
-        """The graph with a store, at each place in the coherence order that the axioms allow."""
+        """Yield the graph with a store, at each place in the coherence order that the axioms allow."""
         for position in range(len(graph.coherence.get(lane.cell, ())) + 1):
             found = graph.with_write(lane.key, lane.instruction, position)
             if DerivedRelations(found).consistent():
                 yield found
 
     def _read(self, graph: ExecutionGraph, lane: _Lane, write: int) -> Iterator[ExecutionGraph]:
-        """The graph with a read from `write`, and what it writes as part of the same step."""
+        """Yield the graph with a read from `write`, and what it writes as part of the same step."""
         answers = graph.answer(lane.key, lane.cell, write)
         run = self._runner.run(lane.block, answers)
         if run.status == "waiting":
@@ -188,7 +188,8 @@ class Search:
         )
 
     def _writers(self, run: BlockRun, read: _Lane) -> Iterator[int]:
-        """The operations of a tile block that may still write the cell of a read, and do not wait for its token."""
+        """Yield the operations of a tile block that may still write the cell of a read, and do not wait for its
+        token."""
         later = run.skipped if run.stopped is None else run.skipped | self.program.following(run.stopped)
         yield from (number for number in later if self._may_write(number, read.cell))
         for store in run.promised:
@@ -218,7 +219,8 @@ class Search:
         return run.status == "waiting" or (run.status == "pending" and run.path[: len(path)] == path)
 
     def _stuck(self, graph: ExecutionGraph) -> Iterator[Execution]:
-        """The execution in which all reads that wait find what is there in the end, if no loop goes on for that."""
+        """Yield the execution in which all reads that wait find what is there in the end, if no loop goes on for
+        that."""
         while True:
             runs = self._runs(graph)
             lane = next((one for one in self._missing(graph, runs) if runs[one.block].status != "waiting"), None)
@@ -232,7 +234,7 @@ class Search:
             yield Execution(graph, DerivedRelations(graph), runs, stuck=True)
 
     def _read_last(self, graph: ExecutionGraph, lane: _Lane) -> ExecutionGraph | None:
-        """The graph in which a waiting read finds the last write; None if it need not wait then, or may not."""
+        """Return the graph in which a waiting read finds the last write; None if it need not wait then, or may not."""
         if not (lane.reads and lane.instruction.awaits):
             return None
         write = graph.writes(lane.cell)[-1]
@@ -245,5 +247,5 @@ class Search:
 
 
 def _instruction(run: BlockRun, lane: _Lane) -> AccessInstruction:
-    """The instruction of a lane in another run of its tile block."""
+    """Return the instruction of a lane in another run of its tile block."""
     return next(one for one in run.instructions if one.instance == lane.key.instance)

@@ -77,7 +77,7 @@ class ShownOutcome(NamedTuple):
 
 
 def shown_names(report: Exploration) -> list[str]:
-    """The values that are shown: those of verdict lines, else all that differ between outcomes, else all."""
+    """Return the values that are shown: those of verdict lines, else all that differ between outcomes, else all."""
     asked = dict.fromkeys(name for line in report.lines for name in line.condition.names)
     if asked:
         return list(asked)
@@ -91,7 +91,7 @@ def shown_values(outcome: OutcomeFound, report: Exploration) -> dict[str, Number
 
 
 def merged_outcomes(report: Exploration) -> list[ShownOutcome]:
-    """The outcomes by the values shown, in their order."""
+    """Return the outcomes by the values shown, in their order."""
     found: dict[tuple[tuple[str, Number], ...], ShownOutcome] = {}
     for outcome in report.outcomes:
         values = shown_values(outcome, report)
@@ -120,7 +120,7 @@ _STEPS = {"po": "program order", "rf": "reads from it", "co": "overwrites it", "
 
 
 def report_text(report: Exploration) -> str:
-    """The whole report."""
+    """Return the whole report."""
     return "\n".join(
         [
             _headline(report),
@@ -165,7 +165,7 @@ def _surprises(report: Exploration) -> Iterator[str]:
 
 
 def execution_text(execution: Execution, report: Exploration) -> Iterator[str]:
-    """The events of an execution, tile block by tile block, and what orders them."""
+    """Yield the events of an execution, tile block by tile block, and what orders them."""
     drawn = ShownExecution(execution, report.names)
     block = None
     for event in drawn.events:

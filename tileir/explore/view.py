@@ -112,7 +112,7 @@ class ShownExecution:
     # ------------------------------------------------------------ cells
 
     def orders(self) -> Iterator[tuple[MemoryCell, tuple[int, ...]]]:
-        """The cells that are written more than once, with the order of their writes."""
+        """Yield the cells that are written more than once, with the order of their writes."""
         yield from ((cell, order) for cell, order in self.graph.coherence.items() if len(order) > 1)
 
     def letter(self, number: int) -> str:
@@ -137,7 +137,7 @@ def _line(event: ElementEvent) -> int | None:
 
 
 def place(event: ElementEvent) -> str:
-    """The place of the operation of an event."""
+    """Return the place of the operation of an event."""
     return place_text(event.site.access.op.loc)
 
 
@@ -163,7 +163,7 @@ class EventBox(NamedTuple):
 
 
 def drawing(execution: ShownExecution, marked: Collection[ElementKey] = ()) -> str:
-    """The drawing of an execution, as SVG; the `marked` events stand out."""
+    """Return the drawing of an execution, as SVG; the `marked` events stand out."""
     boxes = _boxes(execution)
     right = max((box.x + box.width for box in boxes.values()), default=0.0)
     bottom = max((box.y for box in boxes.values()), default=0.0) + HEIGHT
@@ -186,7 +186,7 @@ def drawing(execution: ShownExecution, marked: Collection[ElementKey] = ()) -> s
 
 
 def _drawn(execution: ShownExecution) -> list[Arrow]:
-    """The arrows between events; what is read of the initial value stands in the words of the event."""
+    """Return the arrows between events; what is read of the initial value stands in the words of the event."""
     return [arrow for arrow in execution.arrows if arrow.source != INITIAL]
 
 
@@ -266,7 +266,7 @@ def _path(source: EventBox, target: EventBox, kind: int) -> str:
 
 
 def _below(x1: float, y1: float, x2: float, y2: float, y: float) -> str:
-    """A way to a column farther off: down into the space between two rows, along it, and to its end."""
+    """Return a way to a column farther off: down into the space between two rows, along it, and to its end."""
     step = GAP * 0.45 if x2 > x1 else -GAP * 0.45
     start = f"M{x1:.0f},{y1:.0f} C{x1 + step / 2:.0f},{y1:.0f} {x1 + step / 2:.0f},{y:.0f} {x1 + step:.0f},{y:.0f}"
     end = f"C{x2 - step / 2:.0f},{y:.0f} {x2 - step / 2:.0f},{y2:.0f} {x2:.0f},{y2:.0f}"

@@ -104,7 +104,7 @@ def _dask(address: str, count: int | None) -> Iterator[Workers]:
 
 
 def of_client(client: Any) -> Workers:
-    """The workers of a Dask client."""
+    """Return the workers of a Dask client."""
     count = sum(client.nthreads().values()) or 1
     return Workers(lambda: DaskExecutor(client), count, f"Dask at {client.scheduler.address}")
 
@@ -153,7 +153,8 @@ class DaskExecutor(Executor):
 
 
 def handed_over(client: Any, submit: Callable[[], Any]) -> Any:
-    """The future of a task that `submit` gives to a scheduler, to another one if the connection was lost meanwhile.
+    """Return the future of a task that `submit` gives to a scheduler, to another one if the connection was lost
+    meanwhile.
 
     A client cancels the tasks that it knows of when it loses the connection. One that is made just then would have no
     end: whether it was is known when all that the client's loop had to do has been done.

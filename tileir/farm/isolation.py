@@ -61,7 +61,7 @@ def attempt(kind: str, spec: str, content: bytes, limits: JobLimits) -> Attempt:
 
 
 def _template(kind: str, spec: str, content: bytes, limits: JobLimits) -> Template | None:
-    """The template of the program of a job, if there is one."""
+    """Return the template of the program of a job, if there is one."""
     prepare = preparation_of(kind)
     # It ends with the thread that made it.
     if prepare is None or threading.current_thread() is not threading.main_thread():
@@ -73,7 +73,7 @@ def _template(kind: str, spec: str, content: bytes, limits: JobLimits) -> Templa
 def _begun(
     template: Template | None, kind: str, spec: str, content: bytes, limits: JobLimits, writing: int, log: int
 ) -> Copy:
-    """The process of a job: a copy of the template of its program, or of this process."""
+    """Return the process of a job: a copy of the template of its program, or of this process."""
     if template is not None:
         try:
             return template.copy(spec, limits, writing, log)
@@ -184,7 +184,7 @@ def _done(kind: str, spec: str, content: bytes) -> Attempt:
 
 
 def _said(error: BaseException) -> str:
-    """The message, with the kind of error where that is Python's."""
+    """Return the message, with the kind of error where that is Python's."""
     named = isinstance(error, TypeError | ValueError | KeyError | ImportError)
     return f"{type(error).__name__}: {error}" if named else str(error)
 

@@ -15,7 +15,7 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def canonical(value: Mapping[str, Json]) -> str:
-    """The one spelling of a JSON object: keys in order, no spaces. Raises ValueError for NaN and infinities."""
+    """Return the one spelling of a JSON object: keys in order, no spaces. Raises ValueError for NaN and infinities."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

@@ -26,7 +26,7 @@ PREPARED = {"launch": ("tileir.farm.launching", "prepare")}
 
 
 def preparation_of(kind: str) -> Callable[[dict[str, Json], bytes], None] | None:
-    """The function that makes ready what jobs of a kind on one content begin with; None for kinds without."""
+    """Return the function that makes ready what jobs of a kind on one content begin with; None for kinds without."""
     if kind not in PREPARED:
         return None
     module, name = PREPARED[kind]
@@ -35,7 +35,7 @@ def preparation_of(kind: str) -> Callable[[dict[str, Json], bytes], None] | None
 
 
 def work_of(kind: str) -> Work:
-    """The function of a kind. Raises ValueError with the kinds there are."""
+    """Return the function of a kind. Raises ValueError with the kinds there are."""
     if kind not in KINDS:
         raise ValueError(f"no kind of job '{kind}'; there are {', '.join(KINDS)}")
     module, name = KINDS[kind]

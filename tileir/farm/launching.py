@@ -38,7 +38,7 @@ _DIGESTED = 1 << 20
 
 
 def launch_job(module: Module, given: Mapping[str, Json]) -> FarmJob:
-    """The job of one launch. Raises UsageError for a field that is wrong or missing."""
+    """Return the job of one launch. Raises UsageError for a field that is wrong or missing."""
     unknown = given.keys() - {"grid", *DEFAULTS}
     if unknown:
         raise UsageError(f"no field '{sorted(unknown)[0]}'; a launch has grid, {', '.join(DEFAULTS)}")
@@ -82,12 +82,12 @@ def _content(module: Module) -> bytes:
 
 
 def _paths(words: Sequence[str]) -> list[str]:
-    """The files that arguments are read from."""
+    """Return the files that arguments are read from."""
     return [path for word in words if (path := word.partition("@")[2]) and word.partition("@")[0][-1:] in ("", "=")]
 
 
 def _digest(path: str) -> str:
-    """The SHA-256 of a file, so that a job means what was in it."""
+    """Return the SHA-256 of a file, so that a job means what was in it."""
     try:
         with Path(path).open("rb") as file:
             digest = hashlib.sha256()
@@ -106,7 +106,7 @@ _PROGRAMS = 4
 
 @lru_cache(_PROGRAMS)
 def _program(content: bytes) -> Module:
-    """The program of jobs, read once in a process that is copied for each of them."""
+    """Return the program of jobs, read once in a process that is copied for each of them."""
     return from_content(content, "<job>")
 
 

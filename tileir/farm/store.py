@@ -138,7 +138,7 @@ class JobStore:
         return self._db.total_changes - before
 
     def waiting(self, limit: int, after: int = -1) -> list[tuple[int, FarmJob]]:
-        """The next jobs that wait, behind the number `after`, in the order in which they were added."""
+        """Return the next jobs that wait, behind the number `after`, in the order in which they were added."""
         query = (
             "SELECT number, kind, spec, coalesce(data, x'') FROM jobs LEFT JOIN contents ON content = hash "
             "WHERE state = 'waiting' AND number > ? ORDER BY number LIMIT ?"
@@ -148,7 +148,7 @@ class JobStore:
         return [(number, FarmJob(kind, json.loads(spec), data)) for number, kind, spec, data in rows]
 
     def state_of(self, key: str) -> str | None:
-        """The state of a job; None if it is not there."""
+        """Return the state of a job; None if it is not there."""
         row = self._db.execute("SELECT state FROM jobs WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
 
@@ -214,7 +214,7 @@ class JobStore:
                 yield JobRow(key, of, json.loads(spec), where, tries, reason, found, json.loads(figures), *last)
 
     def files(self, key: str) -> dict[str, bytes]:
-        """The files of a job by name."""
+        """Return the files of a job by name."""
         with self._faults():
             return dict(self._db.execute("SELECT name, data FROM files WHERE job = ? ORDER BY name", (key,)))
 

@@ -44,7 +44,8 @@ class Copy:
         self._template = template
 
     def end(self) -> tuple[int, int]:
-        """The exit status, and the most memory in the system's units, of a process that has ended or been killed.
+        """Return the exit status, and the most memory in the system's units, of a process that has ended or been
+        killed.
 
         Raises OSError if its template is lost.
         """
@@ -76,7 +77,7 @@ class Template:
         self._socket.settimeout(PATIENCE)
 
     def copy(self, spec: str, limits: JobLimits, *files: int) -> Copy:
-        """A copy that works. Raises OSError if the template was lost before."""
+        """Return a copy that works. Raises OSError if the template was lost before."""
         message = pickle.dumps((spec, limits))
         socket.send_fds(self._socket, [_SIZE.pack(len(message))], files)
         self._socket.sendall(message)
@@ -165,7 +166,7 @@ class Templates:
             self._done.popitem(last=False)
 
     def get(self, program: Program, prepare: Callable[[], object], work: Work, seconds: float) -> Template | None:
-        """The template of a program; None if there is none, nor is one worth it."""
+        """Return the template of a program; None if there is none, nor is one worth it."""
         if program not in self._made and self._done.get(program):
             while len(self._made) >= MOST:
                 self._made.popitem(last=False)[1].close()
@@ -189,7 +190,7 @@ class Templates:
 
 @cache
 def templates() -> Templates:
-    """The templates of this process, which end with it."""
+    """Return the templates of this process, which end with it."""
     made = Templates()
     util.Finalize(made, made.close, exitpriority=10)
     return made

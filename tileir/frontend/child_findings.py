@@ -69,7 +69,7 @@ class Handing:
 
     @staticmethod
     def of(word: str) -> Handing:
-        """The folder and options of the parent. Raises ValueError for what is no such word."""
+        """Return the folder and options of the parent. Raises ValueError for what is no such word."""
         said: dict[str, Any] = json.loads(unquote(word))
         return Handing(_options(said), Path(said["folder"]))
 

@@ -48,7 +48,7 @@ def _variable(front_end: str) -> str:
 
 
 def inherited(front_end: str) -> Choice | None:
-    """The choice of the parent process, if that is known."""
+    """Return the choice of the parent process, if that is known."""
     target, *words = os.environ.get(_variable(front_end), "").split() or [""]
     said = {name: value for name, _, value in (word.partition("=") for word in words)}
     options: LaunchOptions = {}

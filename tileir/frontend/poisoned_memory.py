@@ -104,14 +104,14 @@ def unwritten(memory: Allocation) -> np.ndarray | None:
 
 
 def _parts(memory: Allocation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The bytes up to a multiple of the period, whole periods as rows, and the rest."""
+    """Return the bytes up to a multiple of the period, whole periods as rows, and the rest."""
     data, head = memory.bytes, min(-memory.base % PERIOD, memory.size)
     end = head + (memory.size - head) // PERIOD * PERIOD
     return data[:head], data[head:end].reshape(-1, PERIOD), data[end:]
 
 
 def _from(address: int) -> np.ndarray:
-    """The pattern from an address to the end of its period."""
+    """Return the pattern from an address to the end of its period."""
     return PATTERN[address % PERIOD :]
 
 

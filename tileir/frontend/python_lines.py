@@ -28,13 +28,13 @@ def at_python_line(fault: Raised, file: str, first_column: int = 1) -> Raised:
 
 
 def source_of(file: str) -> Source | None:
-    """The text of a Python file, or of the notebook cell that Python knows by that name."""
+    """Return the text of a Python file, or of the notebook cell that Python knows by that name."""
     lines = linecache.getlines(file)
     return Source(file, "".join(lines)) if lines else None
 
 
 def calls_to(loc: Location, first_column: int = 1) -> tuple[Note, ...]:
-    """A note for each call that led to `loc`, the innermost first."""
+    """Return a note for each call that led to `loc`, the innermost first."""
     notes = []
     while isinstance(loc, CallSiteLoc):
         place = file_position(loc.caller)
@@ -45,7 +45,7 @@ def calls_to(loc: Location, first_column: int = 1) -> tuple[Note, ...]:
 
 
 def python_place(loc: Location, first_column: int = 1) -> Location:
-    """The position in a Python file that `loc` stands for; `loc` itself if it has none."""
+    """Return the position in a Python file that `loc` stands for; `loc` itself if it has none."""
     place = file_position(loc)
     return _from_one(place, first_column) if isinstance(place, FileLoc) else loc
 

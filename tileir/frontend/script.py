@@ -57,7 +57,7 @@ def _process_of(path: Path, arguments: Sequence[str]) -> Iterator[None]:
 
 
 def _shown(error: Exception) -> str:
-    """The traceback without the frames of tileir and of running a script."""
+    """Return the traceback without the frames of tileir and of running a script."""
     entries = traceback.extract_tb(_from_script(error.__traceback__))
     frames = [entry for entry in entries if not is_hidden(error, entry.filename)]
     head = ["Traceback (most recent call last):\n", *traceback.format_list(frames)] if frames else []

@@ -138,7 +138,7 @@ def _difference(kernel: Kernel, trial: Trial, one: LaunchResult, two: LaunchResu
 
 
 def _names(kernel: Kernel, trial: Trial) -> list[str]:
-    """The names of the parameters that the arrays were given for first."""
+    """Return the names of the parameters that the arrays were given for first."""
     names: dict[int, str] = {}
     for parameter, value in zip(kernel.parameters, trial.arguments):
         if isinstance(value, np.ndarray):
@@ -171,7 +171,8 @@ def _distance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def _place(array: np.ndarray) -> np.ndarray:
-    """The place of each float among all floats: negative ones count down from 0; as f64 where 64 bits are too few."""
+    """Return the place of each float among all floats: negative ones count down from 0; as f64 where 64 bits are too
+    few."""
     width = 8 * array.dtype.itemsize
     bits = array.view(f"u{array.dtype.itemsize}").astype(np.uint64)
     sign = np.uint64(1 << (width - 1))
@@ -180,7 +181,7 @@ def _place(array: np.ndarray) -> np.ndarray:
 
 
 def _with_block(found: Difference, kernel: Kernel, trial: Trial) -> Difference:
-    """The difference with the tile block that wrote the element last."""
+    """Return the difference with the tile block that wrote the element last."""
     array = next(
         (value for name, value in zip(_names(kernel, trial), trial.arrays) if name == found.what and found.index), None
     )
@@ -195,7 +196,7 @@ def _with_block(found: Difference, kernel: Kernel, trial: Trial) -> Difference:
 
 
 def _last_writer(kernel: Kernel, grid: GridLike, args: Sequence[object], address: int) -> Coordinates | None:
-    """The tile block that writes the byte at `address` last, on the interpreter; None if none does.
+    """Return the tile block that writes the byte at `address` last, on the interpreter; None if none does.
 
     Arrays are changed as by a launch.
     """

@@ -36,7 +36,7 @@ def numbers(element: t.ElementType, count: int, seed: int) -> np.ndarray:
 
 
 def arrays(elements: Sequence[t.ElementType]) -> list[np.ndarray]:
-    """The arguments of a generated program: i1 with other bytes than 0 and 1, tf32 with all bits."""
+    """Return the arguments of a generated program: i1 with other bytes than 0 and 1, tf32 with all bits."""
     made = []
     for element in elements:
         content = numbers(element, SIDE * SIDE, 3)
@@ -118,7 +118,7 @@ class ProgramDraft:
         return self.pick(lambda type: type.element in elements)
 
     def like(self, type: t.TileType) -> Value:
-        """A value of that type: one there is, or a new one."""
+        """Return a value of that type: one there is, or a new one."""
         found = [value for value in reversed(self.scope.values) if value.type is type]
         return self.choose([*found[:4], None]) or self.constant(type)
 

@@ -36,7 +36,7 @@ SECONDS = 60.0
 
 
 def assembler_finding(module: Module, level: int) -> tuple[str, str] | None:
-    """The kind of fault and its text; None for a program that is taken, or that has no bytecode it can read."""
+    """Return the kind of fault and its text; None for a program that is taken, or that has no bytecode it can read."""
     try:
         data = encode(module, newest_version())
     except DiagnosticError:
@@ -64,7 +64,7 @@ def assembled(data: bytes, level: int) -> tuple[str, str] | None:
 
 @cache
 def newest_version() -> str:
-    """The newest version of bytecode that both this project and the installed assembler know."""
+    """Return the newest version of bytecode that both this project and the installed assembler know."""
     ran = subprocess.run([str(require_program()), "--list-versions"], capture_output=True, text=True, timeout=SECONDS)
     known = [version for version in VERSIONS if version in ran.stdout.split()]
     return known[-1] if known else VERSIONS[0]
@@ -89,7 +89,7 @@ class Reference:
 
 
 def trial_of(module: runtime_module.Module) -> Trial:
-    """The launch of a generated program: one tile block, arrays of numbers by the types of the parameters."""
+    """Return the launch of a generated program: one tile block, arrays of numbers by the types of the parameters."""
     (kernel,) = module.kernels.values()
     elements = [_pointee(parameter.type) for parameter in kernel.parameters]
     return Trial((1, 1, 1), tuple(arrays(elements)), f"arrays of {SIDE * SIDE} elements")  # type: ignore[arg-type]
@@ -100,7 +100,7 @@ def _pointee(type: object) -> object:
 
 
 def reference_of(module: Module) -> Reference:
-    """The program with the interpreter's result, on which every memory access is checked."""
+    """Return the program with the interpreter's result, on which every memory access is checked."""
     loaded = runtime_module.Module.of(module)
     trial = trial_of(loaded)
     return Reference(loaded, trial, _run(loaded, trial, "interp", True))
@@ -145,7 +145,7 @@ def _has_no_bytecode(error: DiagnosticError) -> bool:
 
 
 def _launch(target: str, check: Check, level: int) -> Callable[[Reference], str | None]:
-    """The program, optimised at a level, on a target."""
+    """Return the program, optimised at a level, on a target."""
 
     def difference(reference: Reference) -> str | None:
         module = optimize(reference.module, level) if level else reference.module
@@ -215,7 +215,7 @@ def findings_of(module: Module, engines: Sequence[str]) -> Iterator[EngineFindin
 
 
 def engine_of(name: str) -> Engine:
-    """The engine of ours with that name, or at that import path. Raises ValueError."""
+    """Return the engine of ours with that name, or at that import path. Raises ValueError."""
     if ":" not in name:
         return OURS[name]
     module, _, function = name.partition(":")

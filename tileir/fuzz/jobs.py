@@ -57,7 +57,7 @@ class ProgramGrammar:
 
 
 def seed_job(seed: int, source: str, grammar: ProgramGrammar, engines: Iterable[str]) -> FarmJob:
-    """The job of one seed."""
+    """Return the job of one seed."""
     spec: dict[str, Json] = {"seed": seed, "source": source}
     if source == "valid":
         spec |= {**grammar.to_json(), "engines": list(engines)}
@@ -65,13 +65,14 @@ def seed_job(seed: int, source: str, grammar: ProgramGrammar, engines: Iterable[
 
 
 def program_job(text: str, engines: Iterable[str]) -> FarmJob:
-    """The job of a given program. A faulty one, with the line of its launch, has no engines to choose."""
+    """Return the job of a given program. A faulty one, with the line of its launch, has no engines to choose."""
     spec: dict[str, Json] = {} if text.startswith(MARK) else {"engines": list(engines)}
     return FarmJob("differential", spec, text.encode("utf-8", "surrogateescape"))
 
 
 def program_of(seed: int, grammar: ProgramGrammar) -> Module:
-    """The valid program of a seed: a few element types, and all kinds of statements or, in a swarm, some of them."""
+    """Return the valid program of a seed: a few element types, and all kinds of statements or, in a swarm, some of
+    them."""
     random = Random(seed)
     elements = tuple(dict.fromkeys((t.I32, t.I1, random.choice(_OTHERS), random.choice(_OTHERS))))
     without = () if seed % grammar.swarm == 0 else [kind for kind in KINDS if random.random() < 0.5]

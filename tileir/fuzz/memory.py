@@ -35,7 +35,7 @@ class MemoryStatements(ProgramDraft):
     """Loads, stores and atomics."""
 
     def view(self, element: t.ElementType, shape: tuple[int, ...]) -> Value:
-        """A partition or strided view of the array of `element` for tiles of `shape`."""
+        """Return a partition or strided view of the array of `element` for tiles of `shape`."""
         strides = self.choose(((SIDE, 1), (1, SIDE), (SIDE, 2))) if len(shape) == 2 else (self.choose((1, 2)),)
         extents = (SIDE, SIDE if 2 not in strides else SIDE // 2) if len(shape) == 2 else (self.choose((SIDE, 21)),)
         tensor = t.TensorViewType(element, extents, strides)
@@ -53,7 +53,7 @@ class MemoryStatements(ProgramDraft):
         return [op.results[0] for op in self.scope.block.ops if isinstance(op, views.MakePartitionView)]
 
     def a_view(self, element: t.ElementType, shape: tuple[int, ...]) -> Value:
-        """A view used before, or a new one."""
+        """Return a view used before, or a new one."""
         found = [value for value in self._views() if value.tile_view.tile is t.tile(element, *shape)]
         return self.choose([*found, None]) or self.view(element, shape)
 
@@ -105,7 +105,7 @@ class MemoryStatements(ProgramDraft):
         return self.make(shapes.Reshape.build([tile.type], source=flat))
 
     def _changed(self, tile: Value) -> Value:
-        """A tile of the same type, from elements in other places or from other elements in the same."""
+        """Return a tile of the same type, from elements in other places or from other elements in the same."""
         type, (first, *rest) = tile.tile, tile.tile.shape
         for _ in range(self.choose((1, 2, 3))):
             kind = self.choose(range(4))
@@ -262,7 +262,7 @@ class MemoryStatements(ProgramDraft):
         return row
 
     def _gathering(self, element: t.ElementType, shape: tuple[int, ...]) -> dict[str, Any]:
-        """A gather/scatter view and an index of it."""
+        """Return a gather/scatter view and an index of it."""
         matrix, dim = self._matrix(element), self.choose((0, 1))
         padding = self.choose((t.PaddingValue.ZERO, None))
         type = t.GatherScatterViewType(shape, matrix.type, dim, padding)

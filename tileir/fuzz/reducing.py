@@ -30,7 +30,7 @@ _VARIABLE = re.compile(r"0x[0-9a-f]+|-?\d+(\.\d+)?(e[-+]?\d+)?|%\w+|\bnan\b|-?\b
 
 
 def findings_in(attempt: Attempt) -> list[EngineFinding]:
-    """The findings of a job, also of one that died: then of the engine that ran last."""
+    """Return the findings of a job, also of one that died: then of the engine that ran last."""
     if attempt.ending is Ending.DONE and attempt.result is not None:
         listed = cast("list[dict[str, str]]", attempt.result.answer["findings"])
         return [EngineFinding(**found) for found in listed]
@@ -47,7 +47,7 @@ def signature(finding: EngineFinding) -> str:
 
 
 def bucket_name(finding: EngineFinding) -> str:
-    """A short name of a bucket, fit for a folder."""
+    """Return a short name of a bucket, fit for a folder."""
     digest = hashlib.sha256(signature(finding).encode("utf-8", "replace")).hexdigest()[:8]
     return f"{finding.engine}-{finding.kind}-{digest}".replace(" ", "-").replace(":", "-")
 
@@ -82,7 +82,8 @@ class Bucket:
 
 
 def operation_names(text: str) -> frozenset[str]:
-    """The operations in a program. Reduced programs with different ones show different faults, whatever is said."""
+    """Return the operations in a program. Reduced programs with different ones show different faults, whatever is
+    said."""
     return frozenset(op.spec.name for op in parse(text).walk())
 
 
@@ -107,7 +108,8 @@ REDUCTION_SECONDS = 300.0
 
 
 def program_in(bucket: Bucket) -> str | None:
-    """The program of a seed, a faulty one with the line of its launch; None of a given one, which is not reduced."""
+    """Return the program of a seed, a faulty one with the line of its launch; None of a given one, which is not
+    reduced."""
     spec = bucket.job.spec
     if bucket.job.kind != "fuzz":
         return None
@@ -118,7 +120,7 @@ def program_in(bucket: Bucket) -> str | None:
 
 
 def reduced_program(text: str, finding: EngineFinding, limits: JobLimits) -> str:
-    """The smallest program found on which an engine has an alike finding.
+    """Return the smallest program found on which an engine has an alike finding.
 
     It has defined behaviour if the program in `text` has it. A faulty program keeps what its launch needs of the line
     that says so, and the targets go on stopping where they did: in the operations that the finding names.
@@ -159,7 +161,7 @@ def _entries(module: Module) -> list[Entry]:
 
 
 def _reduced_faulty(faulty: FaultyProgram, fails: Callable[[str], bool]) -> str:
-    """A smaller program, on fewer arguments, and then with smaller ones."""
+    """Return a smaller program, on fewer arguments, and then with smaller ones."""
     module = parse(faulty.text)
     (entry,) = _entries(module)
     arguments = dict(zip(entry.body.arg_names, faulty.arguments))
@@ -176,7 +178,7 @@ def _reduced_faulty(faulty: FaultyProgram, fails: Callable[[str], bool]) -> str:
 
 
 def _smaller_launch(faulty: FaultyProgram, fails: Callable[[FaultyProgram], bool]) -> FaultyProgram:
-    """The launch with nothing in it that could be smaller. Each step makes one thing smaller for good."""
+    """Return the launch with nothing in it that could be smaller. Each step makes one thing smaller for good."""
     while True:
         found = next((version for version in _smaller_launches(faulty) if fails(version)), None)
         if found is None:

@@ -57,7 +57,7 @@ class ShapeStatements(ProgramDraft):
             self.make(shapes.Permute.build([type], source=source, permutation=order))
 
     def _part(self, type: t.TileType) -> tuple[t.TileType, list[Value]]:
-        """The type of a subtile, and the number of one of them in each dimension."""
+        """Return the type of a subtile, and the number of one of them in each dimension."""
         shape = tuple(max(1, extent // self.choose((2, 1, 4))) for extent in type.shape)
         places = [self.number(self.choose(range(whole // size))) for whole, size in zip(type.shape, shape)]
         return t.tile(type.element, *shape), places

@@ -11,7 +11,7 @@ from tileir.text.printer import to_text
 
 
 def reduced(module: Module, fails: Callable[[Module], bool], valid: Callable[[Module], bool]) -> Module:
-    """The smallest version found that is valid and still fails: tried until no kind of attempt helps."""
+    """Return the smallest version found that is valid and still fails: tried until no kind of attempt helps."""
     while True:
         before = module
         for kind in range(sum(1 for _ in attempts(module))):
@@ -44,7 +44,7 @@ def _attempts(module: Module, kind: int) -> Attempts:
 
 
 def _made(found: Attempts, chosen: Sequence[int]) -> Module | None:
-    """A version, if there can be one."""
+    """Return a version, if there can be one."""
     try:
         return found.without(chosen)
     except (InvalidType, KeyError, IndexError):

@@ -86,7 +86,7 @@ def _array(element: t.ElementType, style: str, random: np.random.Generator) -> n
 
 
 def aligned(array: np.ndarray) -> np.ndarray:
-    """A copy of an array of one dimension, at an address that is a multiple of `ALIGNMENT`."""
+    """Return a copy of an array of one dimension, at an address that is a multiple of `ALIGNMENT`."""
     raw = np.zeros(array.nbytes + ALIGNMENT, np.uint8)
     skip = -raw.ctypes.data % ALIGNMENT
     copy: np.ndarray = raw[skip : skip + array.nbytes].view(array.dtype)

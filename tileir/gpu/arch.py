@@ -84,8 +84,8 @@ class Arch:
 
 @cache
 def nvidia(capability: int) -> Arch:
-    """The architecture of a compute capability, major * 10 + minor; shared memory is that of the small models where it
-    is not told."""
+    """Return the architecture of a compute capability, major * 10 + minor; shared memory is that of the small models
+    where it is not told."""
     return Arch(
         f"sm_{capability}",
         Vendor.NVIDIA,
@@ -106,7 +106,8 @@ def nvidia(capability: int) -> Arch:
 
 @cache
 def amd(name: str) -> Arch:
-    """An architecture among `WAVES`. Its 8-bit floats are handled by arithmetic: those of gfx942 are other formats."""
+    """Return an architecture among `WAVES`. Its 8-bit floats are handled by arithmetic: those of gfx942 are other
+    formats."""
     return Arch(
         name,
         Vendor.AMD,
@@ -122,8 +123,8 @@ GPUS = (*(f"sm_{capability}" for capability in CAPABILITIES), *WAVES)
 
 
 def arch_named(name: str) -> Arch:
-    """The architecture called ``sm_90``, ``sm_90a``, ``gfx942`` or the like. Raises `UnsupportedError` for one that is
-    not known."""
+    """Return the architecture called ``sm_90``, ``sm_90a``, ``gfx942`` or the like. Raises `UnsupportedError` for one
+    that is not known."""
     if name in WAVES:
         return amd(name)
     found = re.fullmatch(r"sm_(\d+)[af]?", name)

@@ -99,7 +99,7 @@ def _require_words(found: re.Match[str], type: str) -> None:
 
 
 def _place(loc: str) -> Location:
-    """The place in the program that a line of TTIR names."""
+    """Return the place in the program that a line of TTIR names."""
     named = _FILE.search(loc)
     return FileLoc(json.loads(named[1]), int(named[2]), int(named[3])) if named else UNKNOWN
 
@@ -187,7 +187,7 @@ def compile_ttir(text: str, arch: Arch, options: CompileOptions, stages: Sequenc
 
 
 def binary_stage(arch: Arch) -> str:
-    """The stage of Triton's compiler that gives machine code."""
+    """Return the stage of Triton's compiler that gives machine code."""
     return worker.STAGES[arch.vendor.value][-1]
 
 
@@ -206,7 +206,7 @@ class Service:
         self._log: IO[bytes] | None = None
 
     def ask(self, request: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
-        """The answer, None if the process died of the request; and what it wrote to standard error meanwhile."""
+        """Return the answer, None if the process died of the request; and what it wrote to standard error meanwhile."""
         with self._lock:
             process, log = self._running()
             log.seek(0)
@@ -239,7 +239,7 @@ class Service:
             raise
 
     def _running(self) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
-        """The process and what it writes standard error to."""
+        """Return the process and what it writes standard error to."""
         if self._process is not None and self._process.poll() is not None:
             self.close()
         if self._process is None or self._log is None:
@@ -267,13 +267,13 @@ def _registers_wanted(shortage: re.Match[str]) -> str:
 
 
 def _with(error: str, log: str) -> str:
-    """The error and, if the compiler wrote one, its first diagnostic."""
+    """Return the error and, if the compiler wrote one, its first diagnostic."""
     found = [line for line in log.splitlines() if " error: " in line or line.startswith("error:")]
     return f"{error}; {found[0]}" if found else error
 
 
 def _end_of(log: str) -> str:
-    """The line of a log that most likely says why a process died."""
+    """Return the line of a log that most likely says why a process died."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     said = [line for line in lines if "LLVM ERROR" in line or "Assertion" in line or " error: " in line]
     return (said or lines or ["it said nothing"])[0]

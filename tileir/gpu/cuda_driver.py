@@ -55,7 +55,8 @@ class CudaDriver(Driver):
     # ------------------------------------------------------------ contexts and devices
 
     def device(self) -> GpuDevice:
-        """The device of the thread's context; without one the first device, whose context is then the thread's."""
+        """Return the device of the thread's context; without one the first device, whose context is then the
+        thread's."""
         status, context = self._current()
         found = self._devices.get(int(context))
         if found is None or status != self._success:
@@ -81,7 +82,7 @@ class CudaDriver(Driver):
             self._do(doing, self._cuda.cuCtxPopCurrent)
 
     def _context(self, ordinal: int) -> Any:
-        """The context of a device that all libraries share; it is never given up."""
+        """Return the context of a device that all libraries share; it is never given up."""
         if ordinal not in self._contexts:
             doing = f"using GPU {ordinal}"
             device = self._do(doing, self._cuda.cuDeviceGet, ordinal)
@@ -89,7 +90,7 @@ class CudaDriver(Driver):
         return self._contexts[ordinal]
 
     def _met(self, context: int) -> GpuDevice:
-        """The device of a context that is new here."""
+        """Return the device of a context that is new here."""
         doing = "choosing a GPU"
         if not context:
             self._do(doing, self._cuda.cuCtxSetCurrent, self._context(0))
@@ -164,7 +165,7 @@ class CudaDriver(Driver):
             raise self._failure(status, "launching a kernel")
 
     def _config(self, function: LoadedKernel, grid: tuple[int, int, int], stream: int) -> Any:
-        """A launch whose tile blocks are clusters of hardware blocks, spread over the GPU."""
+        """Return a launch whose tile blocks are clusters of hardware blocks, spread over the GPU."""
         cuda = self._cuda
         config = cuda.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = grid[0] * function.cluster, grid[1], grid[2]
@@ -201,12 +202,12 @@ class CudaDriver(Driver):
 
 @cache
 def cuda_driver() -> CudaDriver:
-    """The one driver of this process. Raises ImportError if it, a GPU or the bindings are missing."""
+    """Return the one driver of this process. Raises ImportError if it, a GPU or the bindings are missing."""
     return CudaDriver()
 
 
 def _bindings() -> ModuleType:
-    """The module that calls the driver, started."""
+    """Return the module that calls the driver, started."""
     try:
         import cuda.bindings.driver as cuda
     except ImportError as error:

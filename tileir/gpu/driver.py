@@ -62,7 +62,7 @@ def failure(vendor: Vendor, name: str, text: str, doing: str) -> Exception:
 
 
 def _short(name: str) -> str:
-    """An error without its prefix, as CUDA writes it: ``hipErrorNoBinaryForGpu`` is ``NO_BINARY_FOR_GPU``."""
+    """Return an error without its prefix, as CUDA writes it: ``hipErrorNoBinaryForGpu`` is ``NO_BINARY_FOR_GPU``."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removeprefix("hipError"))
     return words.upper() if name.startswith("hipError") else name.removeprefix("CUDA_ERROR_")
 
@@ -147,15 +147,15 @@ class Driver(ABC):
 
     @abstractmethod
     def device(self) -> GpuDevice:
-        """The device of the thread; the first one, if it has none yet."""
+        """Return the device of the thread; the first one, if it has none yet."""
 
     @abstractmethod
     def devices(self) -> list[str]:
-        """A line for every GPU."""
+        """Return a line for every GPU."""
 
     @abstractmethod
     def version(self) -> str:
-        """The version of the driver, in words."""
+        """Return the version of the driver, in words."""
 
     @abstractmethod
     def on(self, ordinal: int) -> AbstractContextManager[None]:
@@ -220,7 +220,7 @@ class Driver(ABC):
             raise self._failure(status, "giving back memory")
 
     def _pool(self, ordinal: int) -> Any:
-        """The pool that memory is borrowed from; None if the device has none."""
+        """Return the pool that memory is borrowed from; None if the device has none."""
         try:
             return self._pools[ordinal]
         except KeyError:
@@ -228,7 +228,7 @@ class Driver(ABC):
 
     @abstractmethod
     def _new_pool(self, ordinal: int) -> Any:
-        """A pool of a device that keeps `KEPT_BYTES`; None if the device has none."""
+        """Return a pool of a device that keeps `KEPT_BYTES`; None if the device has none."""
 
     def clear(self, address: int, size: int, stream: int) -> None:
         """Fill memory with zeros, in the order of the stream."""
@@ -278,7 +278,7 @@ class Driver(ABC):
     # ------------------------------------------------------------ failure
 
     def _do(self, doing: str, function: Call, *arguments: object) -> Any:
-        """The result of a function of the driver, if it has one."""
+        """Return the result of a function of the driver, if it has one."""
         status, *results = function(*arguments)
         if status:
             raise self._failure(status, doing)
@@ -289,7 +289,7 @@ class Driver(ABC):
 
     @abstractmethod
     def _named(self, status: Any) -> tuple[str, str]:
-        """The driver's name and description of an error."""
+        """Return the driver's name and description of an error."""
 
 
 def _allocating(size: int) -> str:

@@ -20,7 +20,7 @@ PARAMETER_BYTES = 8
 
 
 def kernels_of(binary: bytes) -> dict[str, KernelInfo]:
-    """The kernels of a cubin or a hsaco by name. Raises ValueError for what is neither."""
+    """Return the kernels of a cubin or a hsaco by name. Raises ValueError for what is neither."""
     return hsaco_kernels(binary) if vendor_of(binary) is Vendor.AMD else cubin_kernels(binary)
 
 

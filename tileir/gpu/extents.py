@@ -50,7 +50,7 @@ def extent_of(value: TtirValue, body: TtirBlock, steps: int = MAX_STEPS) -> Exte
 
 
 def evaluated(extent: Extent, values: Sequence[int]) -> int:
-    """The value of an extent, as a number without sign, for parameters that are such numbers."""
+    """Return the value of an extent, as a number without sign, for parameters that are such numbers."""
     name, first, *operands = extent
     assert isinstance(first, int)
     if name == "parameter":

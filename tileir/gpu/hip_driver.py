@@ -65,8 +65,8 @@ class HipDriver(Driver):
         self._start()
 
     def _call(self, name: str, *arguments: type, result: type | None = None) -> Call:
-        """The function `name` of the library: given its arguments, without the place of a result, it gives its status
-        and the result."""
+        """Return the function `name` of the library: given its arguments, without the place of a result, it gives its
+        status and the result."""
         try:
             function = self._library[name]
         except AttributeError:
@@ -208,13 +208,13 @@ class HipDriver(Driver):
 
 
 def _address(content: bytes | bytearray | memoryview) -> int:
-    """The address of bytes, which the caller keeps meanwhile."""
+    """Return the address of bytes, which the caller keeps meanwhile."""
     return int(np.frombuffer(content, np.uint8).ctypes.data)
 
 
 @cache
 def hip_driver() -> HipDriver:
-    """The one driver of this process. Raises ImportError if the HIP runtime or a GPU is missing."""
+    """Return the one driver of this process. Raises ImportError if the HIP runtime or a GPU is missing."""
     return HipDriver(_runtime())
 
 
@@ -230,7 +230,7 @@ def _runtime() -> ctypes.CDLL:
 
 
 def _of_torch() -> list[str]:
-    """The runtime that torch brings along and will load: a process must have one only."""
+    """Return the runtime that torch brings along and will load: a process must have one only."""
     with suppress(ImportError, ValueError):
         found = importlib.util.find_spec("torch")
         if found is not None and found.origin is not None:

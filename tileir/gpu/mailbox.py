@@ -83,7 +83,7 @@ class Mail:
 
 
 def tile_bytes(type: t.TileType) -> int:
-    """The bytes that a tile takes in the mailbox."""
+    """Return the bytes that a tile takes in the mailbox."""
     return type.count * dtype_of(type.element).itemsize
 
 
@@ -92,7 +92,7 @@ def aligned(size: int) -> int:
 
 
 def record_places(types: Sequence[t.TileType]) -> tuple[list[int], int]:
-    """The offsets of tiles of the types in a record, and its size."""
+    """Return the offsets of tiles of the types in a record, and its size."""
     places, end = [], RECORD_HEAD
     for type in types:
         places.append(end)
@@ -105,7 +105,7 @@ def _condition_bytes(sites: Sequence[Op]) -> int:
 
 
 def size_for(sites: Sequence[Op], blocks: int) -> int:
-    """The bytes that should do for a launch of so many tile blocks."""
+    """Return the bytes that should do for a launch of so many tile blocks."""
     prints = [record_places(_types(op))[1] for op in sites if isinstance(op, PrintTko)]
     records = min(max(EXECUTIONS * blocks * sum(prints), SMALLEST), LARGEST) if prints else 0
     return CONDITION + _condition_bytes(sites) + aligned(records)
@@ -115,14 +115,14 @@ def size_for(sites: Sequence[Op], blocks: int) -> int:
 
 
 def initial(size: int, sites: Sequence[Op]) -> bytes:
-    """The head of a mailbox of `size` bytes before a launch; what lies behind must be zeros."""
+    """Return the head of a mailbox of `size` bytes before a launch; what lies behind must be zeros."""
     begin = CONDITION + _condition_bytes(sites)
     assert size >= begin, f"expected at least {begin} bytes, got {size}"
     return _HEAD.pack(0, 0, 0, 0, 0, 0, begin, size - begin).ljust(HEAD_BYTES, b"\0")
 
 
 def used(head: bytes | bytearray) -> int:
-    """The bytes of a mailbox that a launch has used, to be told from its first ones."""
+    """Return the bytes of a mailbox that a launch has used, to be told from its first ones."""
     _, _, _, _, claimed, _, begin, capacity = _HEAD.unpack_from(head)
     return int(begin + min(claimed, capacity))
 
@@ -139,7 +139,7 @@ def read(content: bytes | bytearray, sites: Sequence[Op]) -> Mail:
 
 
 def _printed(content: bytes | bytearray, begin: int, sites: Sequence[Op]) -> Iterator[Printed]:
-    """The records in order. Behind the first that there was no room for there are none."""
+    """Yield the records in order. Behind the first that there was no room for there are none."""
     while begin + RECORD_HEAD <= len(content):
         site, *block = _RECORD.unpack_from(content, begin)
         if not site:

@@ -42,7 +42,7 @@ def vendor_of(file: bytes) -> Vendor | None:
 
 
 def sections(file: bytes) -> Iterator[ElfSection]:
-    """The sections in order. Raises ValueError, struct.error or IndexError for what is no such file."""
+    """Yield the sections in order. Raises ValueError, struct.error or IndexError for what is no such file."""
     if file[:5] != b"\x7fELF\x02":
         raise ValueError("got a file that is no 64-bit ELF")
     (table,) = struct.unpack_from("<Q", file, 0x28)
@@ -54,7 +54,7 @@ def sections(file: bytes) -> Iterator[ElfSection]:
 
 
 def text_at(content: bytes, place: int) -> str:
-    """The text that ends with a zero."""
+    """Return the text that ends with a zero."""
     return content[place : content.index(b"\0", place)].decode("utf-8", "surrogateescape")
 
 
@@ -67,7 +67,7 @@ _REQUIRED_THREADS, _FRAME_SIZE, _PARAMETER, _REGISTERS, _STACK = 0x10, 0x11, 0x1
 
 
 def cubin_kernels(cubin: bytes) -> dict[str, KernelInfo]:
-    """The kernels of a cubin by name. Raises ValueError for what is no cubin."""
+    """Return the kernels of a cubin by name. Raises ValueError for what is no cubin."""
     try:
         return {info.name: info for info in _cubin_kernels(cubin)}
     except (struct.error, IndexError, ValueError) as error:
@@ -94,7 +94,7 @@ def _info(name: str, records: list[tuple[int, bytes]], counts: dict[int, int]) -
 
 
 def _parameter(value: bytes) -> tuple[int, int]:
-    """The position of a parameter and its size."""
+    """Return the position of a parameter and its size."""
     _, position, _, bits = struct.unpack("<IHHI", value)
     return position, bits >> 18
 
@@ -117,7 +117,7 @@ def _records(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _symbols(found: list[ElfSection]) -> dict[int, str]:
-    """The functions by the number of their symbol."""
+    """Return the functions by the number of their symbol."""
     table = next((section for section in found if section.name == ".symtab"), None)
     if table is None:
         return {}
@@ -134,7 +134,7 @@ _HIDDEN = "hidden_"
 
 
 def hsaco_kernels(hsaco: bytes) -> dict[str, KernelInfo]:
-    """The kernels of a hsaco by name. Raises ValueError for what is none."""
+    """Return the kernels of a hsaco by name. Raises ValueError for what is none."""
     try:
         return {info.name: info for info in _hsaco_kernels(hsaco)}
     except (struct.error, IndexError, KeyError, TypeError, ValueError) as error:
@@ -150,17 +150,17 @@ def _hsaco_kernels(hsaco: bytes) -> Iterator[KernelInfo]:
 
 
 def spills_of(hsaco: bytes) -> int:
-    """The vector registers of a thread that kernels of a hsaco spill into memory: the most of any."""
+    """Return the vector registers of a thread that kernels of a hsaco spill into memory: the most of any."""
     return max(kernel[".vgpr_spill_count"] for kernel in metadata_of(hsaco)["amdhsa.kernels"])
 
 
 def _given(kernel: dict[str, Any]) -> list[dict[str, Any]]:
-    """The arguments that a launch gives."""
+    """Return the arguments that a launch gives."""
     return [argument for argument in kernel.get(".args", []) if not argument[".value_kind"].startswith(_HIDDEN)]
 
 
 def metadata_of(hsaco: bytes) -> dict[str, Any]:
-    """The metadata of a file. Raises ValueError, struct.error, IndexError or KeyError for what has none."""
+    """Return the metadata of a file. Raises ValueError, struct.error, IndexError or KeyError for what has none."""
     for section in sections(hsaco):
         if section.name == _NOTE:
             names, size, kind = struct.unpack_from("<III", section.content)
@@ -179,7 +179,7 @@ _LENGTHS = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I", 0xDC: ">H", 0xDD: ">I", 0xDE: ">
 
 
 def _unpacked(content: bytes, place: int) -> tuple[Any, int]:
-    """The value at `place`, and where the next one begins: numbers, texts, lists and maps."""
+    """Return the value at `place`, and where the next one begins: numbers, texts, lists and maps."""
     tag = content[place]
     place += 1
     if tag < 0x80 or tag >= 0xE0:

@@ -98,7 +98,7 @@ def _tried(make: Callable[[CompileOptions], T], options: CompileOptions) -> Fitt
 
 
 def _roomier(options: CompileOptions, requested: RequestedOptions) -> Iterator[CompileOptions]:
-    """The options with which a thread may spill less."""
+    """Yield the options with which a thread may spill less."""
     if options.num_warps < MOST_WAVES and requested.warps is None:
         yield replace(options, num_warps=2 * options.num_warps)
     if options.num_stages > 1 and requested.stages is None:
@@ -106,7 +106,7 @@ def _roomier(options: CompileOptions, requested: RequestedOptions) -> Iterator[C
 
 
 def _smaller(options: CompileOptions, requested: RequestedOptions, by_registers: bool) -> CompileOptions | None:
-    """The options to try next; None if there are none."""
+    """Return the options to try next; None if there are none."""
     if by_registers and options.maxnreg is not None:
         return replace(options, maxnreg=None)
     if not by_registers and options.num_stages > 1 and requested.stages is None:
@@ -131,7 +131,7 @@ class KernelSource:
     digest: str
 
     def operations(self) -> list[Op]:
-        """The operations that code can come from, in program order."""
+        """Return the operations that code can come from, in program order."""
         return [op for item in (self.entry, *self.functions) for op in item.walk()]
 
 
@@ -152,7 +152,7 @@ def has_facts(ty: t.Type) -> bool:
 
 
 def aligned_facts(entry: Entry) -> list[ParameterFacts]:
-    """The facts of parameters that are multiples of 16 wherever that matters."""
+    """Return the facts of parameters that are multiples of 16 wherever that matters."""
     return [ALIGNED if has_facts(argument.type) else UNKNOWN for argument in entry.body.args]
 
 
@@ -164,8 +164,8 @@ def executable(
     requested: RequestedOptions = AS_THE_KERNEL_HAS_IT,
     wide_extents: bool = False,
 ) -> Executable:
-    """The cubin of an entry: from the cache if it is there, however often options had to be tried to make it. Raises
-    UnsupportedError for what has no GPU code."""
+    """Return the cubin of an entry: from the cache if it is there, however often options had to be tried to make it.
+    Raises UnsupportedError for what has no GPU code."""
     options = options_for(source.entry, arch, requested)
     how = repr(options), repr(requested), repr(list(facts)), repr(wide_extents)
     key = key_of("open route", toolchain(), arch.name, *how, source.digest)
@@ -254,7 +254,7 @@ def toolchain() -> str:
 
 
 def _digest(paths: Iterable[Path]) -> str:
-    """A digest of the code that makes code."""
+    """Return a digest of the code that makes code."""
     digest = hashlib.sha256()
     for path in sorted(paths):
         digest.update(path.read_bytes())

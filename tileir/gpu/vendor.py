@@ -39,7 +39,7 @@ def program() -> Path | None:
 
 
 def require_program() -> Path:
-    """The path of `tileiras`. Raises ImportError if it is not installed."""
+    """Return the path of `tileiras`. Raises ImportError if it is not installed."""
     path = program()
     if path is None:
         raise ImportError("needs the vendor's assembler: pip install nvidia-cuda-tileiras")
@@ -47,7 +47,7 @@ def require_program() -> Path:
 
 
 def cubin(bytecode: bytes, arch: Arch, cache: Cache) -> bytes:
-    """The cubin of a whole module: from the cache if it is there. Raises UnsupportedError if it is refused."""
+    """Return the cubin of a whole module: from the cache if it is there. Raises UnsupportedError if it is refused."""
     path = require_program()
     status = path.stat()
     identity = f"{path} {status.st_size} {status.st_mtime_ns}"
@@ -84,7 +84,7 @@ def _assembled(path: Path, bytecode: bytes, arch: Arch) -> bytes:
 
 
 def _said(run: subprocess.CompletedProcess[bytes]) -> str:
-    """The last lines that the program wrote."""
+    """Return the last lines that the program wrote."""
     output = (run.stderr or run.stdout).decode("utf-8", "replace")
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return "; ".join(lines[-_SHOWN_LINES:]) or f"it ended with status {run.returncode} and said nothing"

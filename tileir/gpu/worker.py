@@ -35,7 +35,7 @@ _LENGTH = struct.Struct("<Q")
 
 
 def read_message(stream: IO[bytes]) -> dict[str, Any] | None:
-    """The next message; None at the end of the stream."""
+    """Return the next message; None at the end of the stream."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
@@ -51,7 +51,7 @@ def write_message(stream: IO[bytes], message: dict[str, Any]) -> None:
 
 
 def compiled(request: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a request."""
+    """Return the answer to a request."""
     from triton._C.libtriton import ir
     from triton.backends.compiler import Language
 
@@ -85,7 +85,7 @@ def _backend(name: str, arch: int | str, warp: int) -> Any:
 
 
 def _parsed(text: str, context: Any) -> Any:
-    """The module that the text describes."""
+    """Return the module that the text describes."""
     from triton._C.libtriton import ir
 
     before = os.getcwd()

@@ -57,7 +57,7 @@ class AddressSpace:
             del self._sorted[position], self._bases[position]
 
     def find(self, address: int) -> Allocation | None:
-        """The allocation whose extent holds the byte at `address`."""
+        """Return the allocation whose extent holds the byte at `address`."""
         position = bisect_right(self._bases, address) - 1
         if position >= 0 and address < self._sorted[position].end:
             return self._sorted[position]
@@ -113,7 +113,7 @@ class AccessFault(NamedTuple):
 def access_fault(
     candidates: Sequence[Allocation], address: int, access: DescribedAccess, lane: tuple[int, ...]
 ) -> AccessFault:
-    """The fault of accessing the element at `address`; `lane` is its index in the tile.
+    """Return the fault of accessing the element at `address`; `lane` is its index in the tile.
 
     ``candidates`` are the allocations that the program may have meant.
     """
@@ -128,7 +128,7 @@ def access_fault(
 
 
 def _nearest(candidates: Sequence[Allocation], address: int) -> Allocation | None:
-    """The allocation nearest to `address`, a live one first, unless it is too far to have been meant."""
+    """Return the allocation nearest to `address`, a live one first, unless it is too far to have been meant."""
     best = min(candidates, key=lambda one: (one.distance(address), not one.live), default=None)
     if best is None or best.distance(address) > max(NEAR, best.size):
         return None

@@ -194,7 +194,8 @@ class Allocation:
         return self._bytes
 
     def typed(self, dtype: np.dtype) -> tuple[np.ndarray, int]:
-        """The memory as a flat array of `dtype`, and the address of its first element (a multiple of the item size)."""
+        """Return the memory as a flat array of `dtype`, and the address of its first element (a multiple of the item
+        size)."""
         found = self._typed.get(dtype)
         if found is None:
             skip = -self.base % dtype.itemsize
@@ -223,7 +224,7 @@ class Allocation:
         return self.base < other.end and other.base < self.end
 
     def distance(self, address: int) -> int:
-        """The number of bytes from `address` to the first or last byte; 0 in between."""
+        """Return the number of bytes from `address` to the first or last byte; 0 in between."""
         return max(self.base - address, address - self.end + 1, 0)
 
 

@@ -35,7 +35,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def in_background(function: Callable[[], T]) -> T:
-    """The result of `function`; raises what it raises.
+    """Return the result of `function`; raises what it raises.
 
     An interrupt is raised here at once. A call that has begun goes on to its end meanwhile, as nothing can stop it, and
     Python does not exit before; its result is dropped.

@@ -32,7 +32,7 @@ class ChildDied(Exception):
 
 
 def in_child(function: Callable[[], T]) -> T:
-    """The result of `function`, called in a copy of this process.
+    """Return the result of `function`, called in a copy of this process.
 
     Of what it changes only memory made by `shared` changes here. Raises what it raises, and `ChildDied`. An interrupt
     ends the child too.
@@ -76,7 +76,7 @@ def go_on_in_child() -> int | None:
 
 
 def shared(array: np.ndarray) -> np.ndarray:
-    """A copy of a dense array, in memory that children share with this process."""
+    """Return a copy of a dense array, in memory that children share with this process."""
     if not array.nbytes:
         return array
     memory = mmap.mmap(-1, array.nbytes)
@@ -130,7 +130,7 @@ def _outcome(function: Callable[[], object]) -> tuple[object, BaseException | No
 
 
 def _waited(child: int) -> int:
-    """The status of the child, when it has ended. An interrupt is the child's; a second one ends it."""
+    """Return the status of the child, when it has ended. An interrupt is the child's; a second one ends it."""
     try:
         return os.waitpid(child, 0)[1]
     except KeyboardInterrupt:

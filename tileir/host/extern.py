@@ -61,7 +61,7 @@ def is_registered(symbol: str) -> bool:
 
 
 def apply(symbol: str, tiles: tuple[np.ndarray, ...], elements: list[Element], result: Element) -> np.ndarray:
-    """The function registered for `symbol`, of each tuple of elements."""
+    """Return the function registered for `symbol`, of each tuple of elements."""
     function = _externs[symbol]
     lists = [np.ravel(_numbers(tile, element)).tolist() for tile, element in zip(tiles, elements)]
     return tile_of([function(*numbers) for numbers in zip(*lists)], result).reshape(np.shape(tiles[0]))
@@ -74,7 +74,7 @@ def _numbers(tile: np.ndarray, element: Element) -> np.ndarray:
 
 
 def tile_of(numbers: list[Number], element: Element) -> np.ndarray:
-    """The numbers as elements of a tile: rounded to nearest even, or wrapped."""
+    """Return the numbers as elements of a tile: rounded to nearest even, or wrapped."""
     if isinstance(element, PointerType):
         return np.array([int(number) % (1 << 64) for number in numbers], np.uint64)
     if element.is_float:
@@ -122,12 +122,12 @@ def register_stand_in(symbol: str, function: StandIn) -> None:
 
 
 def stand_in(symbol: str) -> StandIn | None:
-    """The function registered under `symbol`."""
+    """Return the function registered under `symbol`."""
     return _stand_ins.get(symbol)
 
 
 def constant_of(attribute: Attribute) -> Constant:
-    """A constant of a call as a stand-in sees it."""
+    """Return a constant of a call as a stand-in sees it."""
     if isinstance(attribute, ArrayAttr):
         return tuple(map(constant_of, attribute))
     if isinstance(attribute, TypeAttr):

@@ -24,12 +24,12 @@ _SHOWN = 3
 
 
 def no_storage(size: int, alignment: int) -> str:
-    """The message of an `alloca` that asks for too much."""
+    """Return the message of an `alloca` that asks for too much."""
     return f"cannot allocate {size} bytes aligned to {alignment}: the limit of a launch is {MAX_STORAGE}"
 
 
 def no_memory(size: int, target: str = "cpu") -> UnsupportedError:
-    """The error of a kernel whose tiles do not fit the memory there is."""
+    """Return the error of a kernel whose tiles do not fit the memory there is."""
     most = f"this machine has {physical_memory()} bytes of memory"
     return UnsupportedError(f"a kernel whose tiles take {size} bytes at a time: {most}", target)
 
@@ -44,17 +44,17 @@ def physical_memory() -> int:
 
 
 def hang_text(max_iterations: int) -> str:
-    """The message of a tile block that ran its loops too often."""
+    """Return the message of a tile block that ran its loops too often."""
     return f"hang: a tile block ran more than {max_iterations} iterations of its loops (max_iterations says how many)"
 
 
 def timed_out(kernel: str, seconds: float, source: Source | None) -> LaunchTimeout:
-    """The error of a launch that took longer than it was given."""
+    """Return the error of a launch that took longer than it was given."""
     return LaunchTimeout(f"the launch took more than {seconds:g} s", kernel=kernel, source=source)
 
 
 def weak_waiting(loop: Op) -> tuple[Note, ...]:
-    """A note for each weak load by which a loop that never ended may have waited."""
+    """Return a note for each weak load by which a loop that never ended may have waited."""
     accesses = list(accesses_of(loop)) if isinstance(loop, Loop) else []
     if any(access.is_strong for access in accesses):
         return ()
@@ -102,7 +102,7 @@ launch_begins, launch_ends = running.add, running.discard
 
 
 def live_launches() -> list[object]:
-    """The launches that run in this process, on whatever target of it."""
+    """Return the launches that run in this process, on whatever target of it."""
     return list(running)
 
 

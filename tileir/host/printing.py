@@ -94,7 +94,7 @@ def _conversion(match: re.Match[str]) -> Conversion:
 
 
 def _field(digits: str) -> int:
-    """A width or precision; an enormous one becomes one that is too large too."""
+    """Return a width or precision; an enormous one becomes one that is too large too."""
     return int(digits.lstrip("0")[:_DIGITS] or 0)
 
 
@@ -106,7 +106,7 @@ def _tile_text(conversion: Conversion, tile: np.ndarray, element: Element) -> st
 
 
 def _numbers(tile: np.ndarray, element: Element) -> list[Number]:
-    """The elements in row-major order: floats as f64, integers by their signed reading, i1 as 0 and 1."""
+    """Return the elements in row-major order: floats as f64, integers by their signed reading, i1 as 0 and 1."""
     if isinstance(element, ElementType) and element.is_float:
         tile = widened(np.asarray(tile), element)
     numbers: list[Number] = np.ravel(tile).tolist()
@@ -135,7 +135,7 @@ class Conversion(NamedTuple):
 
 
 def default_letter(element: Element) -> str:
-    """The conversion of a ``%`` that stands alone."""
+    """Return the conversion of a ``%`` that stands alone."""
     return "p" if isinstance(element, PointerType) else "f" if element.is_float else "d"
 
 
@@ -148,7 +148,7 @@ def mismatch(conversion: Conversion, element: Element) -> str | None:
 
 
 def format_number(conversion: Conversion, number: Number, element: Element) -> str:
-    """The number in its field."""
+    """Return the number in its field."""
     flags, width, precision, letter = conversion
     precision = None if precision is None else min(precision, _MAX_FIELD)
     if letter in "sn":
@@ -181,7 +181,7 @@ def _sign(negative: bool, flags: str) -> str:
 
 
 def _reading(number: int, element: Element, letter: str) -> int:
-    """The signed number, or its bit pattern for an unsigned conversion."""
+    """Return the signed number, or its bit pattern for an unsigned conversion."""
     if letter not in _UNSIGNED or element is I1:
         return number
     return number % (1 << element.bits)

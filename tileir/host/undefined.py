@@ -85,7 +85,7 @@ def names_element(op: Op) -> bool:
 
 
 def broken_promise(predicate: DivBy | SameElements | Bounded, element: object) -> str:
-    """The message of an `assume` whose predicate does not hold for the element at an index."""
+    """Return the message of an `assume` whose predicate does not hold for the element at an index."""
     return f"assumption {_predicate_text(predicate)} does not hold for element {element}"
 
 
@@ -107,7 +107,7 @@ MAX_REPORTED = 1 << 12
 
 
 def assertion_text(op: Assert, block: Coordinates, condition: np.ndarray) -> str:
-    """The message, then a line for every element that is 0."""
+    """Return the message, then a line for every element that is 0."""
     count = int(np.size(condition) - np.count_nonzero(condition))
     return "\n".join((f"assertion failed: {shown_line(op.message)}", *_lines(op, block, condition, count)))
 

@@ -213,7 +213,7 @@ class BlockState:
         self.warn(op, message)
 
     def trap(self, fault: Fault, op: Op) -> Trap:
-        """The fault of an operation of this tile block, as the user sees it."""
+        """Return the fault of an operation of this tile block, as the user sees it."""
         launch = self.launch
         return Trap(
             fault.message,

@@ -28,7 +28,7 @@ from tileir.ops.integer import AbsI, AddI, AndI, CmpI, MaxI, MinI, MulhiI, MulI,
 
 
 def promise_check(overflow: Overflow, build: Callable[[Signedness], Check]) -> StrictCheck | None:
-    """The check that every reading promised by `overflow` fits; None if nothing is promised."""
+    """Return the check that every reading promised by `overflow` fits; None if nothing is promised."""
     checks = [
         trapping_where(undefined.overflow(overflow, reading), build(reading)) for reading in promised_readings(overflow)
     ]
@@ -49,7 +49,7 @@ def all_of(*checks: StrictCheck | None) -> StrictCheck | None:
 
 
 def trapping_where(message: str, check: Check) -> StrictCheck:
-    """A function that raises a fault at the first element that `check` finds."""
+    """Return a function that raises a fault at the first element that `check` finds."""
 
     def run(*operands: Array) -> None:
         found = check(*operands)
@@ -60,7 +60,7 @@ def trapping_where(message: str, check: Check) -> StrictCheck:
 
 
 def warning_where(message: str, check: Check) -> StrictCheck:
-    """A function that gives a warning if `check` finds any element."""
+    """Return a function that gives a warning if `check` finds any element."""
 
     def run(*operands: Array) -> str | None:
         return message if check(*operands).any() else None

@@ -81,7 +81,7 @@ CELLS: dict[ElementType, Cell] = {element: _cell(element) for element in t.NUMBE
 
 
 def padding_value(element: ElementType, padding: PaddingValue | None) -> np.generic | None:
-    """The element that stands outside a view: zero without a padding value; None if the type lacks the value."""
+    """Return the element that stands outside a view: zero without a padding value; None if the type lacks the value."""
     bits = element.padding_bits(padding or PaddingValue.ZERO)
     if bits is None:
         return None
@@ -107,7 +107,7 @@ class CheckedAccess(NamedTuple):
 
 
 def lane_index(position: int, shape: tuple[int, ...], mask: np.ndarray | None) -> tuple[int, ...]:
-    """The index in the tile of the element at `position` of the flattened addresses that `mask` chose."""
+    """Return the index in the tile of the element at `position` of the flattened addresses that `mask` chose."""
     if mask is not None:
         position, shape = int(np.flatnonzero(mask)[position]), mask.shape
     return tuple(int(index) for index in np.unravel_index(position, shape)) if shape else ()

@@ -47,7 +47,7 @@ class CompactTile:
     _array: np.ndarray | None
 
     def expanded(self) -> np.ndarray:
-        """The tile as an array of its shape and of the dtype of its elements, not to be written to."""
+        """Return the tile as an array of its shape and of the dtype of its elements, not to be written to."""
         if self._array is None:
             self._array = self._made()
         return self._array
@@ -56,20 +56,20 @@ class CompactTile:
         raise NotImplementedError
 
     def broadcast(self, shape: Numbers) -> CompactTile:
-        """The tile repeated along its dimensions of extent 1."""
+        """Return the tile repeated along its dimensions of extent 1."""
         raise NotImplementedError
 
     def reshaped(self, shape: Numbers) -> CompactTile | None:
-        """The tile with dimensions of extent 1 added and dropped, or one whose elements are all the same."""
+        """Return the tile with dimensions of extent 1 added and dropped, or one whose elements are all the same."""
         raise NotImplementedError
 
     def permuted(self, axes: Sequence[int]) -> CompactTile:
-        """The tile whose dimension k is dimension ``axes[k]`` of this one."""
+        """Return the tile whose dimension k is dimension ``axes[k]`` of this one."""
         raise NotImplementedError
 
 
 def expanded(value: object) -> object:
-    """A value as every rule takes it."""
+    """Return a value as every rule takes it."""
     return value.expanded() if isinstance(value, CompactTile) else value
 
 
@@ -86,7 +86,7 @@ class NumberType:
         self.dtype = dtype_of(element)
 
     def tile(self, base: int, strides: Numbers, shape: Numbers) -> AffineTile | None:
-        """The tile of these elements; None if one of them is no number of this type."""
+        """Return the tile of these elements; None if one of them is no number of this type."""
         low = high = base
         for stride, extent in zip(strides, shape):
             if stride < 0:
@@ -128,7 +128,7 @@ class AffineTile(CompactTile):
         return not any(self.strides)
 
     def plus(self, other: AffineTile, times: int = 1) -> AffineTile | None:
-        """The sum with a multiple of another tile."""
+        """Return the sum with a multiple of another tile."""
         strides = tuple([one + two * times for one, two in zip(self.strides, other.strides)])
         return self.type.tile(self.base + other.base * times, strides, self.shape)
 
@@ -194,13 +194,13 @@ class BoxMask(CompactTile):
 
     @classmethod
     def none(cls, shape: Numbers) -> BoxMask:
-        """The mask that is 0 everywhere."""
+        """Return the mask that is 0 everywhere."""
         nowhere = (0,) * len(shape)
         return cls(nowhere, nowhere, shape)
 
     @classmethod
     def all(cls, shape: Numbers) -> BoxMask:
-        """The mask that is 1 everywhere."""
+        """Return the mask that is 1 everywhere."""
         return cls((0,) * len(shape), shape, shape)
 
     def _made(self) -> np.ndarray:
@@ -469,7 +469,7 @@ def store_ptr(op: StorePtr, plain: Function) -> Function:
 
 
 def _loaded(memory: Memory, source: object, mask: object, padding: object, access: CheckedAccess) -> np.ndarray | None:
-    """The tile at these addresses; None if memory has to be asked for each."""
+    """Return the tile at these addresses; None if memory has to be asked for each."""
     if not isinstance(source, AffineTile) or not isinstance(mask, _MASKS):
         return None
     cell = access.cell
@@ -507,7 +507,7 @@ def _stored(memory: Memory, destination: object, tile: np.ndarray, mask: object,
 
 
 def _box(memory: Memory, tile: AffineTile, mask: BoxMask | None, access: CheckedAccess) -> np.ndarray | None:
-    """The elements at the addresses that the mask chooses, in place."""
+    """Return the elements at the addresses that the mask chooses, in place."""
     size = access.cell.size
     for stride in tile.strides:
         if stride < 0 or stride % size:
@@ -591,7 +591,7 @@ class CompactPreparation(Preparation):
         return inputs
 
     def _compacting(self, op: Op, plain: Function) -> Function | None:
-        """The function that takes compact tiles and gives one where it can; None if the operation never does."""
+        """Return the function that takes compact tiles and gives one where it can; None if the operation never does."""
         rule = pure.get(type(op))
         if rule is None or not may_be_compact(op.results[0].type):
             return None
@@ -609,7 +609,7 @@ class CompactPreparation(Preparation):
 
 
 def _expanding(slots: tuple[int, ...]) -> Step:
-    """The step that puts arrays in place of compact tiles."""
+    """Return the step that puts arrays in place of compact tiles."""
 
     def step(frame: Frame, block: BlockState) -> None:
         for slot in slots:

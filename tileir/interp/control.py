@@ -79,7 +79,7 @@ def _for(op: For, preparation: Preparation) -> Control:
 
 
 def _counter(op: For) -> Callable[..., Generator[object, None, None]]:
-    """The induction values. The mathematical range ends where the type overflows, which strict mode traps."""
+    """Yield the induction values. The mathematical range ends where the type overflows, which strict mode traps."""
     ty = op.lower.type
     scalar, modulus, limit = dtype_of(ty.element).type, 1 << ty.element.bits, 1 << (ty.element.bits - 1)
 

@@ -12,7 +12,7 @@ from tileir.ir.core import Op
 
 
 def evaluated(op: Op, operands: Sequence[np.ndarray]) -> Sequence[np.ndarray] | None:
-    """The contents of the results of `op`; None if it has undefined behaviour on them, or no rule of its own.
+    """Return the contents of the results of `op`; None if it has undefined behaviour on them, or no rule of its own.
 
     Operands are those of the program, flat, each of the shape of its type, or all of one other shape if the operation
     is element-wise.

@@ -95,7 +95,7 @@ def _view(
 
 
 def _coordinates(dim: int, index: Array, offsets: Offsets) -> list[Array]:
-    """The index of the view: the gathered rows at `dim`, the offsets in the other dimensions."""
+    """Return the index of the view: the gathered rows at `dim`, the offsets in the other dimensions."""
     return [*offsets[:dim], index, *offsets[dim:]]
 
 

@@ -64,7 +64,8 @@ _LARGEST_RAISED = 1 << 24
 
 
 def prepare(module: Module, entry: Entry, options: Options, observer: Observer = UNOBSERVED) -> PreparedProgram:
-    """The entry of a verified module, ready to run any number of times with these options' mode and this observer.
+    """Return the entry of a verified module, ready to run any number of times with these options' mode and this
+    observer.
 
     Raises `UnsupportedError` for a host function that is not registered and for recursive calls.
     """
@@ -105,7 +106,7 @@ def execute(
 
 
 def _observed(flow: Flow, block: BlockState, observer: Observer) -> Generator[None, None, None]:
-    """A tile block that tells an observer when it begins, runs and ends."""
+    """Yield a tile block that tells an observer when it begins, runs and ends."""
     observer.block = block
     observer.block_begins(block)
     while True:

@@ -48,7 +48,7 @@ def _mmaf(op: MmaF) -> Callable[[Array, Array, Array], Array]:
 
 
 def _operand(tile: Array, dtype: np.dtype) -> Array:
-    """The tile in `dtype`, in a layout that the matrix product takes without its slow general loop."""
+    """Return the tile in `dtype`, in a layout that the matrix product takes without its slow general loop."""
     if tile.dtype != dtype:
         return tile.astype(dtype)
     return tile if tile.flags.c_contiguous or tile.flags.f_contiguous else np.ascontiguousarray(tile)
@@ -86,7 +86,7 @@ def _mmaf_scaled(op: MmaFScaled) -> Callable[[Array, Array, Array, Array, Array]
 
 
 def _scaling(operand: Value, scale: Value, axis: int) -> Callable[[Array, Array], Array]:
-    """The operand in f64 with each block of elements along `axis` multiplied by its scale."""
+    """Return the operand in f64 with each block of elements along `axis` multiplied by its scale."""
     ty, scale_ty = operand.tile, scale.tile
     size = ty.shape[axis] // scale_ty.shape[axis]
     element, scale_element = ty.number, scale_ty.number

@@ -58,7 +58,7 @@ UNWATCHED = MemoryObserver()
 
 
 def box_addresses(address: int, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
-    """The addresses of the elements of a box, as uint64 of its shape."""
+    """Return the addresses of the elements of a box, as uint64 of its shape."""
     found = np.array(address, np.uint64)
     for extent, stride in zip(shape, strides):
         found = np.add.outer(found, np.arange(extent, dtype=np.uint64) * np.uint64(stride))
@@ -86,7 +86,7 @@ class Memory(AddressSpace):
         self._freed_bytes = 0
 
     def address_of(self, name: str) -> int:
-        """The address of the first element of global `name`."""
+        """Return the address of the first element of global `name`."""
         return self.globals[name]
 
     # ------------------------------------------------------------ alloca
@@ -128,7 +128,8 @@ class Memory(AddressSpace):
         padding: np.ndarray | None = None,
         block: Coordinates | None = None,
     ) -> np.ndarray:
-        """The elements at `addresses` (uint64, any shape). Where `mask` is False: `padding`, or zero without it."""
+        """Return the elements at `addresses` (uint64, any shape). Where `mask` is False: `padding`, or zero without
+        it."""
         access = CheckedAccess(CELLS[element], block, "load")
         if mask is None or mask.all():
             return access.cell.to_tile(self.read(addresses, access))
@@ -138,7 +139,7 @@ class Memory(AddressSpace):
         return result
 
     def read(self, addresses: np.ndarray, access: CheckedAccess, mask: np.ndarray | None = None) -> np.ndarray:
-        """The raw values at `addresses`, which `mask` chose, as a new array."""
+        """Return the raw values at `addresses`, which `mask` chose, as a new array."""
         parts = self.resolve(addresses, access, mask)
         if parts[0].lanes is None:
             found: np.ndarray = parts[0].flat[parts[0].where]
@@ -172,7 +173,7 @@ class Memory(AddressSpace):
     def resolve(
         self, addresses: np.ndarray, access: CheckedAccess, mask: np.ndarray | None = None
     ) -> list[ResolvedElements]:
-        """The elements at `addresses`; indices without lanes have the shape of `addresses`.
+        """Return the elements at `addresses`; indices without lanes have the shape of `addresses`.
 
         ``mask`` is the mask that chose the addresses: a fault needs it to name the tile element.
         """
@@ -183,7 +184,7 @@ class Memory(AddressSpace):
         return parts
 
     def _usable(self, low: int, high: int, access: CheckedAccess) -> Allocation | None:
-        """The allocation that holds all bytes from `low` up to `high` and may be used, if it has no gaps."""
+        """Return the allocation that holds all bytes from `low` up to `high` and may be used, if it has no gaps."""
         allocation = self.find(low)
         if allocation is None or high > allocation.end:
             return None
@@ -222,7 +223,7 @@ class Memory(AddressSpace):
         return parts
 
     def _found(self, addresses: np.ndarray, access: CheckedAccess) -> tuple[list[ResolvedElements], np.ndarray]:
-        """The elements that may be accessed, by allocation, and a mask of them."""
+        """Return the elements that may be accessed, by allocation, and a mask of them."""
         aligned = addresses & np.uint64(access.cell.size - 1) == 0
         position = np.searchsorted(np.array(self._bases, np.uint64), addresses, "right") - 1
         parts, found = [], np.zeros(addresses.size, np.bool_)
@@ -239,7 +240,7 @@ class Memory(AddressSpace):
     def window(
         self, address: int, shape: Sequence[int], strides: Sequence[int], access: CheckedAccess
     ) -> np.ndarray | None:
-        """The box of elements from `address` on, as a strided array of raw values in place.
+        """Return the box of elements from `address` on, as a strided array of raw values in place.
 
         Strides count bytes and are not negative. None if any of it may not be accessed: then `load` and `store` of the
         single addresses say why.
@@ -264,14 +265,14 @@ class Memory(AddressSpace):
         return np.ndarray(shape, access.cell.raw, allocation.bytes, offset, strides)
 
     def writable_bytes(self) -> list[np.ndarray]:
-        """The bytes of every allocation that a kernel may write, in place."""
+        """Return the bytes of every allocation that a kernel may write, in place."""
         return [one.bytes for one in self._sorted if one.writable and one.live]
 
 
 def _places(
     allocation: Allocation, addresses: np.ndarray, lanes: np.ndarray, access: CheckedAccess, found: np.ndarray
 ) -> ResolvedElements:
-    """The elements of `lanes` that may be accessed in `allocation`; marks them in `found`."""
+    """Return the elements of `lanes` that may be accessed in `allocation`; marks them in `found`."""
     cell = access.cell
     flat, first = allocation.typed(cell.raw)
     if not allocation.usable_by(access.block, access.write):

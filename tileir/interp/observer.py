@@ -100,7 +100,7 @@ def _per_result(op: Op, result: object) -> Values:
 
 
 def _results(op: Op, preparation: Preparation) -> Callable[[Frame], Values]:
-    """The function that reads the results; None for one that nobody uses, which has no slot."""
+    """Return the function that reads the results; None for one that nobody uses, which has no slot."""
     slots = [preparation.slots.of(result) for result in op.results]
     return lambda frame: [None if slot is None else frame[slot] for slot in slots]
 

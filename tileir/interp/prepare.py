@@ -75,23 +75,23 @@ class Observer(MemoryObserver):
     """The tile block that runs."""
 
     def pure(self, op: Op, function: Callable[..., object]) -> Callable[..., object]:
-        """The function that runs a pure operation: ``run(*values)``."""
+        """Return the function that runs a pure operation: ``run(*values)``."""
         return function
 
     def effect(self, op: Op, function: Callable[..., object]) -> Callable[..., object]:
-        """The function that runs an operation with an effect: ``run(block, *values)``."""
+        """Return the function that runs an operation with an effect: ``run(block, *values)``."""
         return function
 
     def region(self, op: Op, preparation: Preparation, rule: RegionRule) -> Step:
-        """The step of an operation that runs its region by itself."""
+        """Return the step of an operation that runs its region by itself."""
         return rule(op, preparation)
 
     def control(self, op: Op, preparation: Preparation, rule: ControlRule) -> Control:
-        """The step of an operation that may switch tile blocks, or be left early."""
+        """Return the step of an operation that may switch tile blocks, or be left early."""
         return rule(op, preparation)
 
     def strict(self, op: Op, check: StrictCheck) -> StrictCheck:
-        """The check that strict mode makes before an operation."""
+        """Return the check that strict mode makes before an operation."""
         return check
 
     def block_begins(self, block: BlockState) -> None:
@@ -118,7 +118,7 @@ class Linker:
         self._prepared: dict[str, PreparedFunction | None] = {}
 
     def callee(self, name: str, caller: Op) -> PreparedFunction:
-        """The function @name. One that is being prepared calls itself, which is not allowed."""
+        """Return the function @name. One that is being prepared calls itself, which is not allowed."""
         if name in self._prepared:
             found = self._prepared[name]
             if found is None:
@@ -157,20 +157,20 @@ class Preparation:
         self._known: dict[Value, object] = {}
 
     def slot(self, value: Value) -> int:
-        """The slot to read `value` from."""
+        """Return the slot to read `value` from."""
         slot = self.slots.of(value)
         return self.slots.keep(value, self._known[value]) if slot is None else slot
 
     def fetch(self, values: Sequence[Value]) -> Fetch:
-        """The function that reads all of `values`."""
+        """Return the function that reads all of `values`."""
         return fetch(tuple(map(self.slot, values)))
 
     def carried(self, op: For) -> Fetch:
-        """The function that reads the initial values of a loop."""
+        """Return the function that reads the initial values of a loop."""
         return self.fetch(op.initial)
 
     def results(self, op: Op) -> tuple[int, ...]:
-        """The slots of the results of `op`, which may be those of operands that it is the last to use."""
+        """Return the slots of the results of `op`, which may be those of operands that it is the last to use."""
         self.slots.free_after(op)
         return self.slots.define(op.results)
 
@@ -204,7 +204,7 @@ class Preparation:
         return ()
 
     def _finish(self, block: Block) -> Callable[[Frame], Exit]:
-        """The function that makes the exit of the terminator."""
+        """Return the function that makes the exit of the terminator."""
         terminator = block.terminator
         assert terminator is not None, "a verified region ends in a terminator"
         kind, values = EXITS[type(terminator)], self.passed_on(terminator)
@@ -215,7 +215,7 @@ class Preparation:
         return lambda frame: Exit(kind, values(frame))
 
     def passed_on(self, terminator: Op) -> Fetch:
-        """The function that reads the operands of a terminator."""
+        """Return the function that reads the operands of a terminator."""
         return self.fetch(terminator.operands)
 
     def _control(self, op: Op) -> Control | None:
@@ -223,7 +223,7 @@ class Preparation:
         return None if rule is None else self.linker.observer.control(op, self, rule)
 
     def _step(self, op: Op) -> Step | None:
-        """The step of an operation without control; None if its results are known already."""
+        """Return the step of an operation without control; None if its results are known already."""
         kind, observer = type(op), self.linker.observer
         if kind in self.tables.regions:
             return observer.region(op, self, self.tables.regions[kind])
@@ -232,7 +232,7 @@ class Preparation:
         return self.pure(op, observer.pure(op, self.tables.pure[kind](op)))
 
     def _checked(self, op: Op, function: Callable[..., object]) -> Callable[..., object]:
-        """The function of an effect, with the checks of strict mode around it."""
+        """Return the function of an effect, with the checks of strict mode around it."""
         check = self._strict_check(op)
         if check is not None:
             function = _checked_effect(op, check, function)
@@ -243,7 +243,7 @@ class Preparation:
         return effect_step(function, self.inputs(op), self.results(op))
 
     def pure(self, op: Op, function: Callable[..., object]) -> Step | None:
-        """The step of a pure operation; None if its results are known now."""
+        """Return the step of a pure operation; None if its results are known now."""
         check = self._strict_check(op)
         if self.compute(op, function if check is None else _silent(check, function)):
             return None
@@ -295,7 +295,7 @@ def prepare(
 
 
 def _switch(frame: Frame, block: BlockState) -> Generator[None, None, None]:
-    """A place where another tile block gets its turn, once this one has used up its own."""
+    """Yield a place where another tile block gets its turn, once this one has used up its own."""
     block.budget -= 1
     if block.budget < 0:
         yield
@@ -318,7 +318,7 @@ def _all_small(op: Op) -> bool:
 
 
 def _silent(check: StrictCheck, function: Callable[..., object]) -> Callable[..., object]:
-    """The function where there is nothing to report; raises Fault elsewhere."""
+    """Return the function where there is nothing to report; raises Fault elsewhere."""
 
     def run(*values: object) -> object:
         warning = check(*values)
@@ -340,7 +340,7 @@ def _checked_effect(op: Op, check: StrictCheck, function: Callable[..., object])
 
 
 def _noticing(op: Op, function: Callable[..., object]) -> Callable[..., object]:
-    """The function of an operation that reads memory, with a warning where nothing was written before."""
+    """Return the function of an operation that reads memory, with a warning where nothing was written before."""
 
     def run(block: BlockState, *values: object) -> object:
         result = function(block, *values)

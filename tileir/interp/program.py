@@ -117,7 +117,7 @@ class PreparedFunction:
     body: Region
 
     def frame(self, arguments: Iterable[object]) -> Frame:
-        """A fresh frame with the arguments in it."""
+        """Return a fresh frame with the arguments in it."""
         frame = self.template.copy()
         store(frame, self.body.arguments, arguments)
         return frame
@@ -138,7 +138,7 @@ Function = Callable[..., object]
 
 
 def fetch(slots: tuple[int, ...]) -> Fetch:
-    """The values in `slots`, as a tuple."""
+    """Return the values in `slots`, as a tuple."""
     if not slots:
         return lambda frame: ()
     if len(slots) == 1:
@@ -148,7 +148,7 @@ def fetch(slots: tuple[int, ...]) -> Fetch:
 
 
 def pure_step(function: Function, inputs: Sequence[Input], outputs: tuple[int, ...]) -> Step:
-    """The step of ``function(*values)``."""
+    """Return the step of ``function(*values)``."""
     maker = _PURE.get(len(inputs)) if len(outputs) == 1 and _all_single(inputs) else None
     if maker is not None:
         return maker(function, *inputs, *outputs)
@@ -157,7 +157,7 @@ def pure_step(function: Function, inputs: Sequence[Input], outputs: tuple[int, .
 
 
 def effect_step(function: Function, inputs: Sequence[Input], outputs: tuple[int, ...]) -> Step:
-    """The step of ``function(block, *values)``."""
+    """Return the step of ``function(block, *values)``."""
     values = _fetch_inputs(inputs)
     return _storing(lambda frame, block: function(block, *values(frame)), outputs)
 
@@ -240,7 +240,7 @@ class Slots:
             self._dying[op].append(value)
 
     def of(self, value: Value) -> int | None:
-        """The slot of a live value or constant; None if it has none."""
+        """Return the slot of a live value or constant; None if it has none."""
         slot = self._slot_of.get(value)
         return self._constants.get(value) if slot is None else slot
 
@@ -257,7 +257,7 @@ class Slots:
         return slots
 
     def keep(self, value: Value, content: object) -> int:
-        """A slot that holds the content of a constant from the start and is never used for anything else."""
+        """Return a slot that holds the content of a constant from the start and is never used for anything else."""
         slot = self._constants[value] = NOTHING if content is None else self._new(content)
         return slot
 

@@ -58,7 +58,7 @@ Join = Callable[[Parts, Parts], Parts]
 
 
 def folded(op: Reduce | Scan, tiles: Parts, join: Join) -> list[Array]:
-    """The results of `op` for the tiles of its operands."""
+    """Return the results of `op` for the tiles of its operands."""
     axis = op.dim
     if isinstance(op, Reduce):
         return [part[0] for part in _reduced([np.moveaxis(tile, axis, 0) for tile in tiles], join)]
@@ -123,7 +123,7 @@ _EXTREMES: dict[type[Op], np.ufunc] = {MaxF: np.maximum, MinF: np.minimum}
 
 
 def fold_of(op: Reduce | Scan) -> Fold | None:
-    """The accumulation that `op` is, or None if its body is not one operation of the kinds known here."""
+    """Return the accumulation that `op` is, or None if its body is not one operation of the kinds known here."""
     combine = _only_operation(op)
     if combine is None or len(op.sources) != 1:
         return None
@@ -138,7 +138,7 @@ def fold_of(op: Reduce | Scan) -> Fold | None:
 
 
 def _only_operation(op: Reduce | Scan) -> Op | None:
-    """The operation on the two arguments whose result is all that the body yields."""
+    """Return the operation on the two arguments whose result is all that the body yields."""
     body = op.body
     if len(body.ops) != 2 or len(body.args) != 2:
         return None
@@ -168,7 +168,7 @@ def _integer_fold(op: Reduce | Scan, combine: Op) -> Fold:
 
 
 def _in_any_order(op: Reduce | Scan, function: np.ufunc) -> Fold:
-    """The accumulation of a function whose result does not depend on the order."""
+    """Return the accumulation of a function whose result does not depend on the order."""
     axis = op.dim
     if isinstance(op, Reduce):
         return lambda source: function.reduce(source, axis, source.dtype)

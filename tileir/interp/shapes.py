@@ -78,7 +78,7 @@ def _insert(op: Insert) -> Callable[[Array, Array, tuple[Array, ...]], Array]:
 
 
 def _subtile(whole: Sequence[int], part: Sequence[int]) -> Callable[[tuple[Array, ...]], tuple[slice, ...]]:
-    """The place of the subtile with given indices; they are unsigned and count subtiles."""
+    """Return the place of the subtile with given indices; they are unsigned and count subtiles."""
     counts = tuple(extent // size for extent, size in zip(whole, part))
 
     def place(indices: tuple[Array, ...]) -> tuple[slice, ...]:
@@ -92,7 +92,7 @@ def _subtile(whole: Sequence[int], part: Sequence[int]) -> Callable[[tuple[Array
 
 
 def pack_bytes(element: ElementType | PointerType) -> Callable[[Array], Array]:
-    """The stream of a rank-1 tile of `element`, as i8."""
+    """Return the stream of a rank-1 tile of `element`, as i8."""
     if element is I1:
         return lambda source: np.packbits(source, bitorder="little").view(np.int8)
     if element.bits == 4:
@@ -101,7 +101,7 @@ def pack_bytes(element: ElementType | PointerType) -> Callable[[Array], Array]:
 
 
 def unpack_bytes(element: ElementType | PointerType) -> Callable[[Array], Array]:
-    """The rank-1 tile of `element` whose stream the i8 tile is."""
+    """Return the rank-1 tile of `element` whose stream the i8 tile is."""
     dtype = dtype_of(element)
     if element is I1:
         return lambda source: np.unpackbits(source.view(np.uint8), bitorder="little").view(dtype)

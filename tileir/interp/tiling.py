@@ -76,7 +76,7 @@ class Part(NamedTuple):
         return tuple(selector)
 
     def offsets(self) -> np.ndarray:
-        """The element offsets of the selected elements from the tensor's first element (int64)."""
+        """Return the element offsets of the selected elements from the tensor's first element (int64)."""
         total = np.array(self.start, np.int64)
         for dim, (count, stride) in enumerate(zip(self.counts, self.strides)):
             sparse = self.sparse is not None and self.sparse.dim == dim
@@ -111,12 +111,12 @@ Locate = Callable[[BlockState, TensorView, tuple[np.ndarray, ...]], Part | None]
 
 
 def element_width(value: Value) -> int:
-    """The width in bits of the integers of a tile-typed value."""
+    """Return the width in bits of the integers of a tile-typed value."""
     return value.tile.number.bits
 
 
 def locator(op: Op, view: TileViewType, index: Sequence[Value], inbounds: tuple[bool, ...]) -> Locate:
-    """The index mapping of a load, store or reduction through a view of this type.
+    """Return the index mapping of a load, store or reduction through a view of this type.
 
     ``inbounds`` are the dimensions along which the program promises not to leave the tensor.
     """
@@ -215,5 +215,5 @@ def _gather_locator(op: Op, view: GatherScatterViewType, masks: tuple[int, ...],
 
 
 def _unsigned(index: np.ndarray) -> np.ndarray:
-    """A tile of indices as uint64, zero-extended."""
+    """Return a tile of indices as uint64, zero-extended."""
     return index.view(f"u{index.dtype.itemsize}").astype(np.uint64)

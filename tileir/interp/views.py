@@ -74,7 +74,7 @@ def _filled(
     dynamic: tuple[np.ndarray, ...],
     masks: tuple[int, ...],
 ) -> tuple[int, ...]:
-    """The static entries with the operands, read as unsigned, in the places of the dynamic ones."""
+    """Return the static entries with the operands, read as unsigned, in the places of the dynamic ones."""
     given = iter([int(value) & mask for value, mask in zip(dynamic, masks)])
     entries = tuple(next(given) if entry is None else entry for entry in static)
     for dim, entry in enumerate(entries):
@@ -132,7 +132,7 @@ def _low_bits(value: int, dtype: np.dtype) -> np.ndarray:
 
 
 def window(block: BlockState, tensor: TensorView, part: Part, access: CheckedAccess) -> np.ndarray | None:
-    """The box of `part` in memory, in place; None if memory has to be asked element by element."""
+    """Return the box of `part` in memory, in place; None if memory has to be asked element by element."""
     size = access.cell.size
     strides = tuple([stride * size for stride in part.strides])
     return block.memory.window(tensor.base + part.start * size, part.counts, strides, access)
@@ -141,7 +141,7 @@ def window(block: BlockState, tensor: TensorView, part: Part, access: CheckedAcc
 def scattered(
     tensor: TensorView, part: Part, size: int, shape: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """The address of each element of the tile, and a mask of those that lie in the tensor (None: all)."""
+    """Return the address of each element of the tile, and a mask of those that lie in the tensor (None: all)."""
     check_reach(tensor, part, 8 * size)
     addresses = np.uint64(tensor.base) + part.offsets().view(np.uint64) * np.uint64(size)
     if part.full:
@@ -154,7 +154,7 @@ def scattered(
 def load_tile(
     block: BlockState, tensor: TensorView, part: Part, element: t.ElementType, outside: np.ndarray
 ) -> np.ndarray:
-    """The tile at `part`; `outside` is the tile of padding that its other elements come from."""
+    """Return the tile at `part`; `outside` is the tile of padding that its other elements come from."""
     access = CheckedAccess(CELLS[element], block.id, "load")
     raw = window(block, tensor, part, access)
     if raw is None:
@@ -185,7 +185,7 @@ def store_tile(block: BlockState, tensor: TensorView, part: Part, element: t.Ele
 
 
 def outside_tile(op: Op, view: t.TileViewType) -> np.ndarray:
-    """A tile that lies outside the tensor in whole, as a load reads it. Not to be written to."""
+    """Return a tile that lies outside the tensor in whole, as a load reads it. Not to be written to."""
     value = padding_value(view.element, view.padding)
     if value is None:
         padding = view.padding.text if view.padding is not None else "zero"
@@ -253,7 +253,7 @@ def _byte_addresses(base: int, offsets: np.ndarray) -> np.ndarray:
 
 
 def read_nibbles(memory: Memory, base: int, offsets: np.ndarray, block: Coordinates) -> np.ndarray:
-    """The elements at `offsets` (int64, counting elements from address `base`)."""
+    """Return the elements at `offsets` (int64, counting elements from address `base`)."""
     raw = memory.read(_byte_addresses(base, offsets), CheckedAccess(CELLS[t.F4E2M1FN], block, "load"))
     return np.where(offsets & ONE, raw >> FOUR, raw & LOW).view(DTYPES[t.F4E2M1FN])
 

@@ -31,7 +31,7 @@ class TextEnum(enum.IntEnum):
 
     @classmethod
     def keywords(cls) -> dict[str, Self]:
-        """The cases by keyword."""
+        """Return the cases by keyword."""
         return {case.text: case for case in cls}
 
 
@@ -123,7 +123,7 @@ class MultimemReduction(TextEnum):
     UMAX = 7
 
     def atomic_mode(self, is_float: bool) -> AtomicMode:
-        """The mode of the atomic operation that combines two elements in the same way."""
+        """Return the mode of the atomic operation that combines two elements in the same way."""
         return AtomicMode.ADDF if is_float and self is MultimemReduction.ADD else AtomicMode[self.name]
 
 

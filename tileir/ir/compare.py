@@ -100,7 +100,7 @@ def _attributes(op: Op) -> list[object]:
 
 
 def _effective(attr: Attr, value: Any) -> object:
-    """The value that an attribute stands for, given or not."""
+    """Return the value that an attribute stands for, given or not."""
     if value is None:
         value = None if attr.default is REQUIRED else attr.default
     if attr.kind is AttrKind.HINTS:
@@ -111,7 +111,7 @@ def _effective(attr: Attr, value: Any) -> object:
 
 
 def _hints(entries: Attribute) -> object:
-    """The hints for one target, with their integers taken as i64."""
+    """Return the hints for one target, with their integers taken as i64."""
     if not isinstance(entries, DictAttr):
         return entries
     return [(key, _wide(value) if isinstance(value, IntegerAttr) else value) for key, value in entries.entries]

@@ -202,7 +202,7 @@ class Op(metaclass=_OpClass):
         return None if self.parent is None else self.parent.parent
 
     def operand_group(self, position: int) -> tuple[Value, ...]:
-        """The operands of the declared operand at `position` (a tuple also for a single one)."""
+        """Return the operands of the declared operand at `position` (a tuple also for a single one)."""
         begin = sum(self.segments[:position])
         return self.operands[begin : begin + self.segments[position]]
 

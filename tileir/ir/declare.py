@@ -40,7 +40,7 @@ def operand(constraint: TypeConstraint[C], name: str = "") -> Operand[Value[C]]:
 
 
 def optional(constraint: TypeConstraint[C], since: str | None = None) -> Operand[Value[C] | None]:
-    """An operand that may be absent."""
+    """Return an operand that may be absent."""
     return Operand(constraint, optional=True, since=since)
 
 
@@ -64,7 +64,7 @@ def region() -> RegionField[Block]:
 
 
 def optional_region() -> RegionField[Block | None]:
-    """A region that may lack its block."""
+    """Return a region that may lack its block."""
     return RegionField(optional=True)
 
 
@@ -81,7 +81,7 @@ def attr(
 def attr(
     kind: AttributeKind[T], default: T | None = REQUIRED, since: str | None = None, encoded: bool = True, name: str = ""
 ) -> Attr[T] | Attr[T | None]:
-    """An attribute: one that must be given, an optional one (`default` None), or one with a default."""
+    """Return an attribute: one that must be given, an optional one (`default` None), or one with a default."""
     return Attr(kind, default, since=since, encoded=encoded, name=name)
 
 
@@ -94,12 +94,12 @@ def enum_attr(enum: type[E], default: E, since: str | None = None, plain_i32: bo
 def enum_attr(
     enum: type[E], default: E | None = REQUIRED, since: str | None = None, plain_i32: bool = False
 ) -> Attr[E] | Attr[E | None]:
-    """An enumeration; `plain_i32`: the generic form writes it as an ``i32`` integer."""
+    """Return an enumeration; `plain_i32`: the generic form writes it as an ``i32`` integer."""
     return Attr(AttrKind.ENUM, default, enum=enum, since=since, plain_i32=plain_i32)
 
 
 def flag(since: str | None = None, encoded: bool = True, name: str = "") -> Attr[bool]:
-    """A unit attribute: present (True) or absent (False)."""
+    """Return a unit attribute: present (True) or absent (False)."""
     return Attr(AttrKind.UNIT, False, since=since, encoded=encoded, name=name)
 
 

@@ -64,7 +64,7 @@ class Diagnostic:
     got: str | None = None
 
     def render(self, sources: Sequence[Source] = ()) -> str:
-        """The text a person sees: place, severity, code, message, the source line with a caret, notes, hint."""
+        """Return the text a person sees: place, severity, code, message, the source line with a caret, notes, hint."""
         lines = shown_place(self.loc, f"{self.severity}[{self.code}]: {self.message}", sources)
         for note in self.notes:
             lines += shown_place(note.loc, f"note: {note.message}", sources)
@@ -334,7 +334,7 @@ def _excerpt(line: str, number: int, column: int, width: int) -> list[str]:
 
 
 def _printable(line: str, begin: int, width: int) -> tuple[str, str, str]:
-    """The text before the caret, and the parts of the line above and after it."""
+    """Return the text before the caret, and the parts of the line above and after it."""
     parts = line[:begin], line[begin : begin + width], line[begin + width :]
     before, marked, after = (shown_line(part.replace("\t", " ")) for part in parts)
     return before.ljust(begin), marked, after

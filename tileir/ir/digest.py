@@ -22,9 +22,8 @@ K = TypeVar("K")
 
 
 def items_digest(items: Iterable[Op]) -> str:
-    """The SHA-256 of entries and functions, in hexadecimal: equal digests mean equal items, but for locations and the
-    names of values, whatever form they were read from.
-    """
+    """Return the SHA-256 of entries and functions, in hexadecimal: equal digests mean equal items, but for locations
+    and the names of values, whatever form they were read from."""
     found = _ItemNumbers()
     found.add(list(items))
     digest = hashlib.sha256(repr(list(found.texts)).encode())
@@ -105,7 +104,7 @@ class _ItemNumbers:
             numbers.append(number)
 
     def _inside(self, op: Op) -> list[Op]:
-        """The operations in regions, the last one first; of each region its length and arguments are noted."""
+        """Return the operations in regions, the last one first; of each region its length and arguments are noted."""
         found: list[Op] = []
         for region in op.regions:
             ops = () if region is None else region.ops
@@ -116,7 +115,8 @@ class _ItemNumbers:
 
 
 def _spelling(value: Any) -> object:
-    """The value of an attribute as strings, whole numbers, and tuples of such, so that other values look otherwise."""
+    """Return the value of an attribute as strings, whole numbers, and tuples of such, so that other values look
+    otherwise."""
     if value is REQUIRED or value is None:
         return None
     if type(value) in (bool, int, str):
@@ -133,5 +133,5 @@ def _spelling(value: Any) -> object:
 
 
 def _plain(value: Any) -> str:
-    """A location, or a number: of floats all bits count."""
+    """Return a location, or a number: of floats all bits count."""
     return struct.pack("<d", value).hex() if isinstance(value, float) else repr(value)

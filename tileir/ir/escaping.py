@@ -16,17 +16,18 @@ def shown(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def shown_line(text: str) -> str:
-    """A whole message of one line."""
+    """Return a whole message of one line."""
     return shown(text, LONGEST_LINE)
 
 
 def shown_lines(text: str) -> str:
-    """A message whose line ends are ours."""
+    """Return a message whose line ends are ours."""
     return text if text.isprintable() and len(text) <= LONGEST_LINE else "\n".join(map(shown_line, text.split("\n")))
 
 
 def as_bytes(text: str) -> bytes:
-    """The bytes that `text` stands for: UTF-8, in which surrogate escapes are bytes that are not. Never fails."""
+    """Return the bytes that `text` stands for: UTF-8, in which surrogate escapes are bytes that are not. Never
+    fails."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -42,6 +43,6 @@ def _bytes(char: str) -> bytes:
 
 
 def type_name(value: object) -> str:
-    """The name of the type of a value, with its module unless that is Python's own."""
+    """Return the name of the type of a value, with its module unless that is Python's own."""
     kind = type(value)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"

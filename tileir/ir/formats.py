@@ -81,7 +81,7 @@ class FloatFormat:
 
 
 def ieee(exponent: int, fraction: int) -> FloatFormat:
-    """A format by the rules of IEEE 754: signed, with infinities, NaN and subnormal numbers."""
+    """Return a format by the rules of IEEE 754: signed, with infinities, NaN and subnormal numbers."""
     bias = (1 << (exponent - 1)) - 1
     largest = (2.0 - 2.0**-fraction) * 2.0**bias
     return FloatFormat(True, exponent, fraction, bias, True, True, largest)

@@ -36,7 +36,7 @@ class Source:
         return 0 <= number - self.first_line < len(self._line_starts())
 
     def line(self, number: int) -> str:
-        """The text of line `number`, without its end."""
+        """Return the text of line `number`, without its end."""
         begin = self._line_starts()[number - self.first_line]
         end = self.text.find("\n", begin)
         return self.text[begin : len(self.text) if end < 0 else end].rstrip("\r")
@@ -94,7 +94,7 @@ class Places:
     """Numbers below it take no memory, and every operation has one."""
 
     def location(self, number: int, name: str) -> Location:
-        """The place of operation `number`, which has the name `name`."""
+        """Return the place of operation `number`, which has the name `name`."""
         raise NotImplementedError
 
 
@@ -237,7 +237,7 @@ class BytecodeLoc(Location):
 
     @classmethod
     def at(cls, file: str, path: str, offset: int) -> BytecodeLoc:
-        """The place `path` of a file, which begins at `offset`."""
+        """Return the place `path` of a file, which begins at `offset`."""
         return cls(BytecodePart(file, path, (offset,)), 0, "")
 
     @property
@@ -268,7 +268,7 @@ class BytecodeLoc(Location):
 
 
 def op_label(number: int, name: str) -> str:
-    """The name of an operation in paths: operations count from 0 within their function, outer before inner."""
+    """Return the name of an operation in paths: operations count from 0 within their function, outer before inner."""
     return f"op {number} '{name}'"
 
 
@@ -337,7 +337,7 @@ class LocAlias(Location):
 
 
 def debug_scope(loc: Location) -> LocalScope | None:
-    """The debug scope that `loc` lies in (spec: debug#scopes), or None."""
+    """Return the debug scope that `loc` lies in (spec: debug#scopes), or None."""
     if isinstance(loc, DILoc):
         return loc.scope
     if isinstance(loc, CallSiteLoc):
@@ -350,14 +350,14 @@ def debug_scope(loc: Location) -> LocalScope | None:
 
 
 def subprogram(scope: LocalScope) -> DISubprogram | None:
-    """The subprogram that encloses a local scope."""
+    """Return the subprogram that encloses a local scope."""
     while isinstance(scope, DILexicalBlock):
         scope = scope.scope
     return scope if isinstance(scope, DISubprogram) else None
 
 
 def file_position(loc: Location) -> FileLoc | SourceLoc | None:
-    """The place in a file that a person should be shown for `loc`, or None."""
+    """Return the place in a file that a person should be shown for `loc`, or None."""
     if isinstance(loc, FileLoc | SourceLoc):
         return loc
     if isinstance(loc, DILoc):

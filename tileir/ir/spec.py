@@ -118,7 +118,7 @@ class OpSpec:
         return self.opcode is not None and self.opcode in PREVIEW_OPCODES
 
     def spelling(self, version: str) -> str:
-        """The name in text of `version`."""
+        """Return the name in text of `version`."""
         name = self.name
         for since, other in self.spellings:
             if version_key(version) >= version_key(since):
@@ -126,7 +126,7 @@ class OpSpec:
         return name
 
     def trait(self, kind: type[K]) -> K | None:
-        """The first trait of class `kind`, or None."""
+        """Return the first trait of class `kind`, or None."""
         if kind not in self.traits_by_kind:
             self.traits_by_kind[kind] = next((trait for trait in self.traits if isinstance(trait, kind)), None)
         return cast("K | None", self.traits_by_kind[kind])

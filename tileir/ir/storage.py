@@ -37,10 +37,10 @@ POINTER_DTYPE = np.dtype(np.uint64)
 
 
 def dtype_of(element: t.ElementType | t.PointerType) -> np.dtype:
-    """The dtype that holds one element of this type in a tile value."""
+    """Return the dtype that holds one element of this type in a tile value."""
     return POINTER_DTYPE if isinstance(element, t.PointerType) else DTYPES[element]
 
 
 def bits_dtype(element: t.ElementType) -> np.dtype:
-    """The unsigned dtype of the same size as `dtype_of(element)`: how its bit pattern is looked at."""
+    """Return the unsigned dtype of the same size as `dtype_of(element)`: how its bit pattern is looked at."""
     return np.dtype(f"u{DTYPES[element].itemsize}")

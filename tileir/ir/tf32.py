@@ -27,7 +27,7 @@ def words(packed: bytes) -> bytes:
 
 
 def packed(words: bytes) -> bytes:
-    """The packed elements of words."""
+    """Return the packed elements of words."""
     first, second, third = (words[at::_WORD_BYTES] for at in range(1, _WORD_BYTES))
     out = bytearray(len(first) * PACKED_BYTES)
     out[0::PACKED_BYTES] = _joined(first.translate(_LOWER_BACK), second.translate(_UPPER_BACK))
@@ -37,5 +37,5 @@ def packed(words: bytes) -> bytes:
 
 
 def _joined(one: bytes, other: bytes) -> bytes:
-    """The bits of either, byte by byte."""
+    """Return the bits of either, byte by byte."""
     return (int.from_bytes(one, "little") | int.from_bytes(other, "little")).to_bytes(len(one), "little")

@@ -17,12 +17,12 @@ _HALF_WIDTH = np.uint64(32)
 
 
 def pattern(x: Array) -> Array:
-    """The bit patterns of `x`, as unsigned integers of the same size."""
+    """Return the bit patterns of `x`, as unsigned integers of the same size."""
     return x.view(UNSIGNED[x.dtype.itemsize])
 
 
 def stepped(x: Array, outward: Array, inward: Array) -> Array:
-    """The floats next to `x`: away from zero where `outward`, towards zero where `inward`.
+    """Return the floats next to `x`: away from zero where `outward`, towards zero where `inward`.
 
     The patterns of one sign are ordered like the magnitudes, so the step crosses binades, reaches infinity from the
     largest finite number, and the other way round.
@@ -44,7 +44,7 @@ def bit_length(x: Array) -> Array:
 
 
 def wide_product(x: Array, y: Array) -> tuple[Array, Array]:
-    """The high and low halves of the 128-bit products of unsigned 64-bit integers."""
+    """Return the high and low halves of the 128-bit products of unsigned 64-bit integers."""
     x_high, x_low = x >> _HALF_WIDTH, x & _LOW_HALF
     y_high, y_low = y >> _HALF_WIDTH, y & _LOW_HALF
     low_product = x_low * y_low
@@ -55,12 +55,12 @@ def wide_product(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 def signed(x: Array) -> Array:
-    """The signed reading of integers held as `ir.storage` says: i1 true is -1."""
+    """Return the signed reading of integers held as `ir.storage` says: i1 true is -1."""
     return -x.view(np.int8) if x.dtype == np.bool_ else x
 
 
 def unsigned(x: Array) -> Array:
-    """The unsigned reading of integers held as `ir.storage` says: i1 true is 1."""
+    """Return the unsigned reading of integers held as `ir.storage` says: i1 true is 1."""
     return pattern(x)
 
 
@@ -74,5 +74,5 @@ def wrapped(x: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def first_index(mask: Array) -> tuple[int, ...]:
-    """The place of the first true element in row-major order."""
+    """Return the place of the first true element in row-major order."""
     return tuple(int(position) for position in np.unravel_index(int(np.argmax(mask)), mask.shape))

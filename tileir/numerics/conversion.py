@@ -25,7 +25,7 @@ _BELOW_F64 = np.uint64(0x7FF)
 
 
 def float_to_float(source: t.ElementType, target: t.ElementType, mode: Rounding) -> Conversion:
-    """The exact value rounded once; a NaN becomes the positive quiet NaN of the target (f4E2M1FN: +6)."""
+    """Return the exact value rounded once; a NaN becomes the positive quiet NaN of the target (f4E2M1FN: +6)."""
     function = _float_conversion(source, target, mode)
     native = dtype_of(source) in (np.float32, np.float64)
 
@@ -60,7 +60,7 @@ def _saturated(x: Array, target: t.ElementType) -> Array:
 
 
 def integer_to_float(signedness: Signedness, target: t.ElementType) -> Conversion:
-    """The integer rounded to nearest even; out of range as for floats."""
+    """Return the integer rounded to nearest even; out of range as for floats."""
     if target in (t.F32, t.F64):
         return lambda x: read_as(signedness, x).astype(dtype_of(target))
     convert = float_to_float(t.F64, target, Rounding.NEAREST_EVEN)
@@ -99,14 +99,14 @@ def float_to_integer(signedness: Signedness, source: t.ElementType, target: t.El
 
 
 def integer_limits(signedness: Signedness, element: t.ElementType) -> tuple[float, float]:
-    """The smallest and largest f64 in the range of the type: 2^63 - 1 and 2^64 - 1 are no f64."""
+    """Return the smallest and largest f64 in the range of the type: 2^63 - 1 and 2^64 - 1 are no f64."""
     below, above = integer_range(signedness, element)
     largest = float(above)
     return float(below), math.nextafter(largest, 0.0) if int(largest) > above else largest
 
 
 def integer_range(signedness: Signedness, element: t.ElementType) -> tuple[int, int]:
-    """The smallest and largest integer of the type by the given reading."""
+    """Return the smallest and largest integer of the type by the given reading."""
     if signedness is Signedness.SIGNED:
         return -(1 << (element.bits - 1)), (1 << (element.bits - 1)) - 1
     return 0, (1 << element.bits) - 1
@@ -121,7 +121,7 @@ def extended(signedness: Signedness, source: t.ElementType, target: t.ElementTyp
 
 
 def truncated(target: t.ElementType) -> Conversion:
-    """The low bits of integers. i4 is held sign-extended."""
+    """Return the low bits of integers. i4 is held sign-extended."""
     if target is t.I4:
         return lambda x: ((x.astype(np.int8) & np.int8(0xF)) ^ np.int8(8)) - np.int8(8)
     return lambda x: wrapped(x, dtype_of(target))

@@ -35,7 +35,7 @@ def to_odd(nearest: Array, missing: Array) -> Array:
 
 
 def difference(exact: Array, rounded: Array) -> Array:
-    """The difference of `exact` and `rounded` (both f64, of the same sign)."""
+    """Return the difference of `exact` and `rounded` (both f64, of the same sign)."""
     missing: Array = np.abs(exact) - np.abs(rounded)
     return missing
 
@@ -63,7 +63,7 @@ def narrow_quotient(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 def narrow_root(x: Array) -> tuple[Array, Array]:
-    """The square root of x and what it misses, for magnitudes far from overflow and underflow."""
+    """Return the square root of x and what it misses, for magnitudes far from overflow and underflow."""
     root = np.sqrt(x)
     square, error = exact_product(root, root)
     return root, (x - square) - error

@@ -25,7 +25,7 @@ class Patterns:
 
 
 def patterns(element: t.ElementType) -> Patterns:
-    """The special values of `element` as its pattern without sign."""
+    """Return the special values of `element` as its pattern without sign."""
     layout = element.layout
     last = layout.magnitude_mask
     nan = last if layout.nan is None else layout.nan
@@ -35,7 +35,7 @@ def patterns(element: t.ElementType) -> Patterns:
 
 
 def quiet_nan(element: t.ElementType) -> Array:
-    """The NaN that conversions give, as an array of rank 0 (spec: views#padding); +6 for f4E2M1FN."""
+    """Return the NaN that conversions give, as an array of rank 0 (spec: views#padding); +6 for f4E2M1FN."""
     return stored(np.asarray(patterns(element).nan, np.uint64), element)
 
 
@@ -53,7 +53,7 @@ def stored(bits: Array, element: t.ElementType) -> Array:
 
 
 def widened(x: Array, element: t.ElementType) -> Array:
-    """The values of an array of `element` as f64, exactly."""
+    """Return the values of an array of `element` as f64, exactly."""
     if element is t.FNV8E5M3FNU:
         return _FNV8_VALUES[x]
     return x.astype(np.float64)
@@ -98,7 +98,7 @@ def normalized(bits: Array, exponent: Array) -> tuple[Array, Array]:
 
 
 def rounded_magnitude(sign: Array, bits: Array, exponent: Array, element: t.ElementType, mode: Rounding) -> Array:
-    """The patterns, without sign, of bits * 2^exponent rounded once.
+    """Return the patterns, without sign, of bits * 2^exponent rounded once.
 
     `bits` is a uint64 with its top bit set (or zero), whose last bit may stand for lost ones ("sticky").
     """
@@ -154,7 +154,8 @@ def with_sign(magnitude: Array, sign: Array, element: t.ElementType) -> Array:
 
 
 def _fnv8_values() -> Array:
-    """The value of each pattern of fnv8E5M3FNU: no sign, 5 exponent and 3 fraction bits, subnormals, NaN 0xff."""
+    """Return the value of each pattern of fnv8E5M3FNU: no sign, 5 exponent and 3 fraction bits, subnormals, NaN
+    0xff."""
     layout = t.FNV8E5M3FNU.layout
     code = np.arange(256)
     field, fraction = code >> layout.fraction, code & 7

@@ -45,12 +45,12 @@ def negate(source: Array) -> Array:
 
 
 def absolute(source: Array) -> Array:
-    """The magnitude, to be read as unsigned: MIN stays MIN."""
+    """Return the magnitude, to be read as unsigned: MIN stays MIN."""
     return wrapped(np.abs(signed(source)), source.dtype)
 
 
 def multiply_high(lhs: Array, rhs: Array) -> Array:
-    """The upper half of the unsigned product of twice the width."""
+    """Return the upper half of the unsigned product of twice the width."""
     width = 1 if lhs.dtype == np.bool_ else 8 * lhs.dtype.itemsize
     x, y = unsigned(lhs).astype(np.uint64), unsigned(rhs).astype(np.uint64)
     high = wide_product(x, y)[0] if width == 64 else (x * y) >> np.uint64(width)
@@ -76,7 +76,7 @@ def _arithmetic_shift(lhs: Array, rhs: Array) -> Array:
 
 
 def divide(signedness: Signedness, rounding: Rounding) -> Binary:
-    """The quotient truncated (zero), floored (negative_inf) or ceiled (positive_inf); MIN / -1 is MIN.
+    """Return the quotient truncated (zero), floored (negative_inf) or ceiled (positive_inf); MIN / -1 is MIN.
 
     Raises `DivisionByZero`.
     """

@@ -18,7 +18,7 @@ def packed(patterns: Array) -> Array:
 
 
 def unpacked(pairs: Array) -> Array:
-    """The patterns (uint8, 0 to 15) in bytes, twice as many along the last dimension."""
+    """Return the patterns (uint8, 0 to 15) in bytes, twice as many along the last dimension."""
     stream = pairs.view(np.uint8)
     halves = np.stack((stream & LOW, stream >> FOUR), axis=-1)
     return halves.reshape(*stream.shape[:-1], -1)

@@ -24,7 +24,7 @@ def promised(overflow: Overflow, signedness: Signedness) -> bool:
 
 
 def promised_readings(overflow: Overflow) -> list[Signedness]:
-    """The readings by which `overflow` promises that results fit, in the order in which they are checked."""
+    """Return the readings by which `overflow` promises that results fit, in the order in which they are checked."""
     return [reading for reading in (Signedness.SIGNED, Signedness.UNSIGNED) if promised(overflow, reading)]
 
 

@@ -122,7 +122,7 @@ def _signed_zero(mode: Rounding, x: Array, y: Array, total: Array) -> Array:
 
 
 def _root_f64(mode: Rounding, x: Array) -> Array:
-    """The root of the significand scaled to [0.5, 2) by an even power of two; the result is never subnormal."""
+    """Return the root of the significand scaled to [0.5, 2) by an even power of two; the result is never subnormal."""
     fraction, exponent = np.frexp(x)
     odd = exponent & 1
     root = error_free.in_mode(*error_free.narrow_root(np.ldexp(fraction, odd)), mode)

@@ -16,13 +16,13 @@ Comparison = Callable[[Array, Array], Array]
 
 
 def negative(x: Array) -> Array:
-    """The sign bit flipped, also of NaN."""
+    """Return the sign bit flipped, also of NaN."""
     bits = pattern(x)
     return (bits ^ _sign_bit(bits)).view(x.dtype)
 
 
 def absolute(x: Array) -> Array:
-    """The sign bit cleared, also of NaN."""
+    """Return the sign bit cleared, also of NaN."""
     bits = pattern(x)
     return (bits & ~_sign_bit(bits)).view(x.dtype)
 
@@ -48,13 +48,13 @@ remainder = exactly(np.fmod)
 
 
 def maximum(element: t.ElementType, propagate_nan: bool) -> Function:
-    """The larger element, +0 above -0; a NaN loses against a number unless `propagate_nan`."""
+    """Return the larger element, +0 above -0; a NaN loses against a number unless `propagate_nan`."""
     function = np.maximum if propagate_nan else np.fmax
     return _extreme(function, np.bitwise_and, element)
 
 
 def minimum(element: t.ElementType, propagate_nan: bool) -> Function:
-    """The smaller element, -0 below +0; a NaN loses against a number unless `propagate_nan`."""
+    """Return the smaller element, -0 below +0; a NaN loses against a number unless `propagate_nan`."""
     function = np.minimum if propagate_nan else np.fmin
     return _extreme(function, np.bitwise_or, element)
 
@@ -79,7 +79,7 @@ def _extreme(function: Function, of_zeros: Function, element: t.ElementType) -> 
 
 
 def compare(predicate: Predicate, ordering: Ordering) -> Comparison:
-    """The comparison on arrays of a float type; with a NaN it is false when ordered, true when unordered."""
+    """Return the comparison on arrays of a float type; with a NaN it is false when ordered, true when unordered."""
     return (_ORDERED if ordering is Ordering.ORDERED else _UNORDERED)[predicate]
 
 

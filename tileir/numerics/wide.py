@@ -51,7 +51,7 @@ def divide(x: Array, y: Array, mode: Rounding) -> Array:
 
 
 def _quotient(x: Array, y: Array) -> tuple[Array, Array]:
-    """The magnitude of x / y as q * 2^e with at least 56 bits in q, the last one sticky (long division)."""
+    """Return the magnitude of x / y as q * 2^e with at least 56 bits in q, the last one sticky (long division)."""
     dividend, x_exponent = significand(x)
     divisor, y_exponent = significand(y)
     divisor = divisor >> _STEP_BITS
@@ -97,7 +97,7 @@ def _sum(x: Wide, y: Wide, mode: Rounding) -> Wide:
 
 
 def _shifted_right(high: Array, low: Array, distance: Array) -> tuple[Array, Array]:
-    """A 128-bit integer shifted right; its last bit is set if any bit was lost."""
+    """Return a 128-bit integer shifted right; its last bit is set if any bit was lost."""
     capped = np.minimum(distance, 127).astype(np.uint64)
     far = capped >= _WIDTH
     first, second = np.where(far, _ZERO, high), np.where(far, high, low)
@@ -109,7 +109,7 @@ def _shifted_right(high: Array, low: Array, distance: Array) -> tuple[Array, Arr
 
 
 def _packed(x: Wide, mode: Rounding) -> Array:
-    """The f64 nearest to x in `mode`."""
+    """Return the f64 nearest to x in `mode`."""
     short = x.high == 0
     high, low = np.where(short, x.low, x.high), np.where(short, _ZERO, x.low)
     shift = (64 - bit_length(high)).astype(np.uint64)

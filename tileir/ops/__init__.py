@@ -54,7 +54,7 @@ CHAPTERS: dict[str, tuple[str, ModuleType]] = {
 
 
 def _operations(chapter: ModuleType) -> list[type[Op]]:
-    """The operations of a chapter, without the classes that only share fields."""
+    """Return the operations of a chapter, without the classes that only share fields."""
     classes = [member for member in vars(chapter).values() if isinstance(member, type) and issubclass(member, Op)]
     return [cls for cls in classes if hasattr(cls, "spec")]
 

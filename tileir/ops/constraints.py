@@ -15,7 +15,7 @@ WIDE_INTS = (*t.INTS, t.I4)
 
 
 def tile_of(elements: Iterable[t.ElementType], rank: int | None = None) -> TypeConstraint[t.TileType]:
-    """A tile whose element type is one of `elements`, of any shape or of the given rank."""
+    """Return a tile whose element type is one of `elements`, of any shape or of the given rank."""
     members = tuple(elements)
     allowed = frozenset(members)
     what = "a scalar tile" if rank == 0 else "a tile"

@@ -47,12 +47,12 @@ _REFUSED = ("packing", "extension", "multimem")
 
 
 def algebraic(module: Module) -> Module:
-    """The program over the ring. Raises `UnsupportedError` for what looks at the bits of floats."""
+    """Return the program over the ring. Raises `UnsupportedError` for what looks at the bits of floats."""
     return _Algebraic(ChangeLog()).module(module)
 
 
 def ring_type(type: t.Type) -> t.Type:
-    """The type with i32 in place of floats."""
+    """Return the type with i32 in place of floats."""
     if isinstance(type, t.TileType):
         return t.TileType(type.shape, _ring_element(type.element))
     if isinstance(type, t.TensorViewType):
@@ -88,7 +88,7 @@ def ring_number(number: float) -> int:
 
 
 def _code(text: str) -> int:
-    """An odd number that a text decides."""
+    """Return an odd number that a text decides."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little") | 1
 
 
@@ -183,7 +183,7 @@ class _Algebraic(Rebuilding):
         return self._constant(splat(like.tile, number), loc)[0]
 
     def _decided(self, op: Op, operands: Sequence[Value]) -> Value:
-        """A number that the operands, one after the other, and the operation with its attributes decide."""
+        """Return a number that the operands, one after the other, and the operation with its attributes decide."""
         name, loc = op.spec.name, op.loc
         found: Value | None = None
         for at, operand in enumerate(operands):
@@ -201,7 +201,7 @@ class _Algebraic(Rebuilding):
         return found
 
     def _extended(self, value: Value, loc: Location) -> Value:
-        """An integer of another width as one of the ring."""
+        """Return an integer of another width as one of the ring."""
         type = value.tile.with_element(RING)
         if value.tile.number.bits == RING.bits:
             return value

@@ -45,7 +45,7 @@ LARGEST = 1 << 12
 
 
 def folded(op: Op, evaluate: Evaluate) -> list[DenseElements] | None:
-    """The contents of the results of an operation whose operands are constants; None where it is not folded."""
+    """Return the contents of the results of an operation whose operands are constants; None where it is not folded."""
     known: list[DenseElements] = []
     for value in op.operands:
         content = constant_of(value)
@@ -113,7 +113,7 @@ CANONICALISE_ROWS: tuple[Row, ...] = (*PATTERNS, SAME_PROMISE, JOINED, UNIFORM)
 
 @lru_cache(maxsize=1 << 12)
 def _rows_for(op: type[Op], defining: tuple[type, ...]) -> tuple[PatternRow, ...]:
-    """The rows that may fit an operation whose operands come from operations, or blocks, of those classes."""
+    """Return the rows that may fit an operation whose operands come from operations, or blocks, of those classes."""
     return tuple(row for row in PATTERNS if row.matched.op is op and row.may_match(defining))
 
 

@@ -77,7 +77,7 @@ class Branches(Rebuilding):
     # ------------------------------------------------------------ if
 
     def _known(self, op: If) -> bool:
-        """An `if` whose condition is a constant."""
+        """Return an `if` whose condition is a constant."""
         bits = splat_of(self.values[op.condition])
         if bits is None:
             return False
@@ -94,7 +94,7 @@ class Branches(Rebuilding):
         return True
 
     def _if(self, op: If) -> Sequence[Value]:
-        """A rebuilt `if`."""
+        """Return a rebuilt `if`."""
         if _is_bare(op.otherwise) and not op.results:
             self.log.note(NO_ELSE, op)
             op = If([op.condition], [], op.attributes, (op.then, None), op.loc)
@@ -122,7 +122,8 @@ class Branches(Rebuilding):
         return self._noted(SELECTED, op, self._selected(op, first, second))
 
     def _outside(self, value: Value, op: If) -> Value | None:
-        """The tile that a region of `op` hands on, where it can be used behind `op`; a constant is made again."""
+        """Return the tile that a region of `op` hands on, where it can be used behind `op`; a constant is made
+        again."""
         if not isinstance(value.type, TileType):
             return None
         if _is_outside(value, op):
@@ -155,7 +156,7 @@ class Branches(Rebuilding):
     # ------------------------------------------------------------ loops
 
     def _few(self, op: For) -> bool:
-        """A `for` that runs never, or once."""
+        """Return a `for` that runs never, or once."""
         count = trip_count([self.values[bound] for bound in (op.lower, op.upper, op.step)], op.unsigned)
         if count == 0:
             self.log.note(NEVER, op)
@@ -216,7 +217,8 @@ def _is_outside(value: Value, op: If) -> bool:
 
 
 def trip_count(bounds: Sequence[Value], is_unsigned: bool) -> int | None:
-    """The number of iterations of a `for` with these bounds and step, if they are constants and it is defined."""
+    """Return the number of iterations of a `for` with these bounds and step, if they are constants and it is
+    defined."""
     read = splat_of if is_unsigned else signed_splat_of
     lower, upper, step = read(bounds[0]), read(bounds[1]), signed_splat_of(bounds[2])
     if lower is None or upper is None or step is None or step <= 0:
@@ -335,7 +337,8 @@ class Splitting(Rebuilding):
         self.bind(op.results, second)
 
     def _split_point(self, op: For, bound: Value, upper: Value, behind: bool) -> Value:
-        """The first number of the second loop. ``x + 1`` may wrap around, but not where x is below the upper bound."""
+        """Return the first number of the second loop. ``x + 1`` may wrap around, but not where x is below the upper
+        bound."""
         if not behind:
             return bound
         type, loc = op.lower.tile, self.place(op.loc)
@@ -346,8 +349,8 @@ class Splitting(Rebuilding):
         return self.emit(Select.build([type], loc, cond=below, val_if_true=next, val_if_false=upper))[0]
 
     def _start(self, op: For, test: CmpI, behind: bool, upper: Value) -> Value:
-        """The first number of the second loop, where all that it is made of is constant; the upper bound if there is
-        no such number of that type."""
+        """Return the first number of the second loop, where all that it is made of is constant; the upper bound if
+        there is no such number of that type."""
         (other,) = (value for value in (test.lhs, test.rhs) if value is not op.body.args[0])
         lower, bound, step = (_number(value, op) for value in (op.lower, other, op.step))
         assert lower is not None and bound is not None and step is not None, "they are constants"
@@ -369,7 +372,7 @@ class Splitting(Rebuilding):
         initial: Sequence[Value] | None,
         given: Sequence[Value] = (),
     ) -> Sequence[Value]:
-        """The loop over some of its range, in which the test has a known answer."""
+        """Return the loop over some of its range, in which the test has a known answer."""
         mine = [test, *(one for one in op.body.ops if isinstance(one, If) and one.condition.owner is test)]
         self.answers.update(dict.fromkeys(mine, holds))
         start = list(given) if initial is None else self.given(initial)
@@ -393,7 +396,7 @@ class Splitting(Rebuilding):
 
 
 def _number(value: Value, op: For) -> int | None:
-    """The content of a constant, as a loop reads it."""
+    """Return the content of a constant, as a loop reads it."""
     return splat_of(value) if op.unsigned else signed_splat_of(value)
 
 
@@ -402,7 +405,7 @@ def _signedness(op: For) -> Signedness:
 
 
 def _test_of(op: For) -> CmpI | None:
-    """The test that a loop is split at; None if it stays."""
+    """Return the test that a loop is split at; None if it stays."""
     step = signed_splat_of(op.step)
     if step is None or step < 1 or not has_plain_body(op) or _operations_in(op.body) > MOST_SPLIT:
         return None
@@ -433,7 +436,8 @@ def _is_inside(value: Value, body: Block) -> bool:
 
 
 def _is_profitable(op: For, test: CmpI) -> bool:
-    """The vendor's rule: N operations in a branch, or one that is heavy; N is 1 unless an attribute says otherwise."""
+    """Return the vendor's rule: N operations in a branch, or one that is heavy; N is 1 unless an attribute says
+    otherwise."""
     return any(
         _is_worth(one, _threshold(one, op))
         for one in op.body.ops
@@ -449,7 +453,7 @@ def _is_worth(op: If, threshold: int) -> bool:
 
 
 def _threshold(*around: Op) -> int:
-    """The attribute of the innermost operation that has one."""
+    """Return the attribute of the innermost operation that has one."""
     for op in _outwards(around):
         found = (op.discardable or {}).get(THRESHOLD)
         if isinstance(found, IntegerAttr):

@@ -198,7 +198,7 @@ class Dropping(Rebuilding):
     # ------------------------------------------------------------ control flow
 
     def _kept(self, op: Op) -> list[int]:
-        """The positions of the results, and carried values, that are needed."""
+        """Return the positions of the results, and carried values, that are needed."""
         live = self.live.values
         if isinstance(op, For | Loop):
             carried = op.body.args[1:] if isinstance(op, For) else op.body.args

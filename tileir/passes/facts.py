@@ -33,13 +33,13 @@ _INEXACT = (MmaF, MmaFScaled)
 
 
 def constant_of(value: Value) -> DenseElements | None:
-    """The content of a value that a `constant` defines."""
+    """Return the content of a value that a `constant` defines."""
     op = value.owner
     return op.value if isinstance(op, Constant) else None
 
 
 def splat_of(value: Value) -> int | None:
-    """The bits of all elements of a constant, if they are the same and integers."""
+    """Return the bits of all elements of a constant, if they are the same and integers."""
     content = constant_of(value)
     if content is None or not content.is_splat or content.element.is_float:
         return None
@@ -54,19 +54,19 @@ def signed_splat_of(value: Value) -> int | None:
 
 
 def content_array(content: DenseElements) -> np.ndarray:
-    """The elements: of rank 0 for a splat, else of the shape of the tile."""
+    """Return the elements: of rank 0 for a splat, else of the shape of the tile."""
     data = np.frombuffer(content.data, np.uint8).view(dtype_of(content.element))
     return data.reshape(()) if content.is_splat else data.reshape(content.type.shape)
 
 
 def dense(type: TileType, array: np.ndarray) -> DenseElements:
-    """The content of a constant of that type, from all elements or from one that stands for all."""
+    """Return the content of a constant of that type, from all elements or from one that stands for all."""
     data = np.ascontiguousarray(array, dtype_of(type.element)).tobytes()
     return DenseElements.of(type, data)
 
 
 def splat(type: TileType, number: int) -> DenseElements:
-    """An integer, modulo 2^width, in all elements."""
+    """Return an integer, modulo 2^width, in all elements."""
     element = checked_cast(type.element, ElementType)
     return DenseElements(type, (number % (1 << element.bits)).to_bytes(element.byte_size, "little"))
 
@@ -138,5 +138,5 @@ def is_needed(op: Op) -> bool:
 
 
 def ops_in(block: Block | None) -> list[Op]:
-    """The operations of a block but its terminator."""
+    """Return the operations of a block but its terminator."""
     return [] if block is None else block.ops[:-1]

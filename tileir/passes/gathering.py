@@ -81,7 +81,7 @@ class RowTile:
     width: ScalarFormula
 
     def at(self, dims: Sequence[int | None]) -> RowTile | None:
-        """The tile whose dimension k is `dims[k]` of this one."""
+        """Return the tile whose dimension k is `dims[k]` of this one."""
         return replace(self, rest=self.rest.at(dims), dim=dims.index(self.dim)) if self.dim in dims else None
 
 
@@ -94,7 +94,7 @@ class RowTiles:
         self._depth = 0
 
     def of(self, value: Value) -> RowTile | None:
-        """The form of a tile of integers or pointers; None if none is proved."""
+        """Return the form of a tile of integers or pointers; None if none is proved."""
         if value not in self._found and self._depth < DEEPEST:
             self._depth += 1
             found = self._of(value)
@@ -163,7 +163,7 @@ def _plus(found: RowTile, linear: Linear) -> RowTile | None:
 
 
 def _times(found: RowTile, linear: Linear) -> RowTile | None:
-    """The product with a number, of rows alone."""
+    """Return the product with a number, of rows alone."""
     width = times(found.width, linear.base) if linear.is_uniform else None
     alone = found.rest.is_uniform and known_number(found.rest.base) == 0
     return replace(found, width=width) if alone and width is not None else None
@@ -184,7 +184,7 @@ class RowTable:
 
 
 def table_of(op: LoadPtr | StorePtr, tiles: LinearTiles, prover: Prover) -> RowTable | None:
-    """The table whose rows an access goes to; None if it is not proved that there is one."""
+    """Return the table whose rows an access goes to; None if it is not proved that there is one."""
     access = MemoryAccess.of(op)
     shape, found = access.address.tile.shape, RowTiles(tiles).of(access.address)
     if found is None or known_number(found.rest.steps[found.dim]) != 0 or not tiles.is_at_least(found.rows, 0):
@@ -283,7 +283,7 @@ class RaisingGathers(Rebuilding):
         return StoreView.build(types, loc, tile=self.values[op.value], **fields)
 
     def _rows(self, table: RowTable, loc: Location) -> Value:
-        """The index of each row, beyond all tensors where it is masked off."""
+        """Return the index of each row, beyond all tensors where it is masked off."""
         rows = self._flat(self.values[table.found.rows], loc)
         if not table.masks:
             return rows
@@ -293,7 +293,7 @@ class RaisingGathers(Rebuilding):
         return self.emit(Select.build([rows.type], loc, cond=kept, val_if_true=rows, val_if_false=none))[0]
 
     def _flat(self, value: Value, loc: Location) -> Value:
-        """A tile without its dimensions of one element."""
+        """Return a tile without its dimensions of one element."""
         if value.tile.rank == 1:
             return value
         return self.emit(Reshape.build([t.tile(value.tile.element, value.tile.count)], loc, source=value))[0]

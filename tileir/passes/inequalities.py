@@ -94,7 +94,7 @@ def _compared(op: CmpI, tiles: LinearTiles) -> Inequalities:
 
 
 def around(op: Op, tiles: LinearTiles) -> Iterator[Inequality]:
-    """The inequalities of scalars that hold where `op` runs: those of each `if` and `for` around it."""
+    """Yield the inequalities of scalars that hold where `op` runs: those of each `if` and `for` around it."""
     block = op.parent
     while block is not None and block.parent is not None:
         outer = block.parent
@@ -145,7 +145,7 @@ class Prover:
         return rest is not None and self._is_positive(rest, self._guards)
 
     def _rest(self, less: ScalarFormula, more: ScalarFormula, gap: int) -> Expression | None:
-        """The expression ``more - less - gap``; None if it is not known."""
+        """Return the expression ``more - less - gap``; None if it is not known."""
         try:
             one, other = self.number(less), self.number(more)
             return None if one is None or other is None else other - one - gap
@@ -153,7 +153,7 @@ class Prover:
             return None
 
     def number(self, formula: ScalarFormula) -> Expression | None:
-        """The expression that an integer is when it is read as signed; None if that is not certain."""
+        """Return the expression that an integer is when it is read as signed; None if that is not certain."""
         reading = affine(formula, self.tiles.known).signed
         return reading.form if self.holds(reading.needs) else None
 
@@ -197,7 +197,7 @@ class Prover:
 
 
 def _of_one_that_runs(count: Expression) -> Expression:
-    """The number of turns of a loop that has at least one."""
+    """Return the number of turns of a loop that has at least one."""
     for symbol in count.symbols():
         if isinstance(symbol, Function) and symbol.kind is Kind.LARGEST and not symbol.needs and count == of(symbol):
             others = [argument for argument in symbol.arguments if argument.range.constant != 0]

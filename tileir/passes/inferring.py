@@ -88,7 +88,8 @@ class _Ranged(Rebuilding):
         self.known = around
 
     def bounds(self, value: Value) -> tuple[int, int] | None:
-        """The bounds of the elements, read as signed; None if there are no numbers, as in a place never reached."""
+        """Return the bounds of the elements, read as signed; None if there are no numbers, as in a place never
+        reached."""
         if self.known is None:
             return None
         found = self.known.range(value)

@@ -71,7 +71,7 @@ class Linear:
         return all(known_number(step) == 0 for step in self.steps)
 
     def at(self, dims: Sequence[int | None]) -> Linear:
-        """The tile whose dimension k is `dims[k]` of this one; None: a dimension along which nothing changes."""
+        """Return the tile whose dimension k is `dims[k]` of this one; None: a dimension along which nothing changes."""
         return Linear(self.base, tuple(_ZERO if dim is None else self.steps[dim] for dim in dims))
 
 
@@ -84,7 +84,7 @@ class LinearTiles:
         self._depth = 0
 
     def of(self, value: Value) -> Linear | None:
-        """The linear form of a tile of integers or pointers; None if none is proved."""
+        """Return the linear form of a tile of integers or pointers; None if none is proved."""
         if value not in self._found and self._depth < DEEPEST:
             self._found[value] = None  # A value that a loop makes of itself has none.
             self._depth += 1
@@ -113,7 +113,7 @@ class LinearTiles:
         return all(need.promised or need.holds(self.known.promised_range) for need in needs)
 
     def exact(self, value: Value, overflow: Overflow, found: Linear) -> Linear | None:
-        """The linear form of the integers `value`, if none of them wraps around where the first does not."""
+        """Return the linear form of the integers `value`, if none of them wraps around where the first does not."""
         if found.is_uniform or overflow in _PROMISED:
             return found
         if self._is_aligned(value, found) or self._is_in_range(self.known.of(value), value.tile, found):
@@ -175,7 +175,7 @@ class LinearTiles:
 
 
 def _change(next: Value, value: Value) -> tuple[AddI | Offset, Value] | None:
-    """The operation that makes the next of a carried value, and what it adds to it."""
+    """Return the operation that makes the next of a carried value, and what it adds to it."""
     op = next.op
     if isinstance(op, Offset) and op.ptr is value:
         return op, op.offset
@@ -215,7 +215,7 @@ def is_inside(value: Value, block: Block) -> bool:
 
 
 def plus(a: ScalarFormula, b: ScalarFormula) -> ScalarFormula | None:
-    """The exact sum of two steps."""
+    """Return the exact sum of two steps."""
     if known_number(a) == 0 or known_number(b) == 0:
         return b if known_number(a) == 0 else a
     if isinstance(a, KnownScalar) and isinstance(b, KnownScalar):
@@ -224,7 +224,7 @@ def plus(a: ScalarFormula, b: ScalarFormula) -> ScalarFormula | None:
 
 
 def times(step: ScalarFormula, factor: ScalarFormula) -> ScalarFormula | None:
-    """The exact product of a step and a number."""
+    """Return the exact product of a step and a number."""
     if known_number(step) == 0:
         return _ZERO
     if isinstance(step, KnownScalar) and isinstance(factor, KnownScalar):

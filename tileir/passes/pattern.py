@@ -79,7 +79,7 @@ Term = Name | Number | Spoken | Apply
 
 
 def read(text: str) -> Term:
-    """The term that a text stands for. Raises ValueError for one that is none."""
+    """Return the term that a text stands for. Raises ValueError for one that is none."""
     return _term(ast.parse(text, mode="eval").body)
 
 
@@ -134,7 +134,7 @@ class PatternRow(Row):
         return bound
 
     def absorbed(self, op: Op) -> list[Op]:
-        """The operations, beside constants, that the pattern looks through."""
+        """Return the operations, beside constants, that the pattern looks through."""
         found: list[Op] = []
         _collect(self.matched, op, found)
         return found
@@ -179,7 +179,7 @@ def _effective(attr: Attr, op: Op) -> object:
 
 
 def _case(attr: Attr, term: Term) -> object:
-    """The content of an attribute that a pattern spells out."""
+    """Return the content of an attribute that a pattern spells out."""
     if isinstance(term, Spoken) and attr.enum is not None:
         return attr.enum.keywords()[term.name]
     if isinstance(term, Spoken):
@@ -210,7 +210,7 @@ def evaluated(term: Term, bound: Bound) -> object:
 
 
 def build(term: Term, type: Type | None, bound: Bound, loc: Location, emitter: Destination) -> Value | None:
-    """The value of that type that a term describes; None if it would be of another.
+    """Return the value of that type that a term describes; None if it would be of another.
 
     No type need be given for content that has one of its own.
     """
@@ -257,7 +257,7 @@ def _content(attr: Attr, term: Term, bound: Bound) -> object:
 
 
 def _known_type(term: Term, bound: Bound) -> Type | None:
-    """The type of a value that is bound, or of an operation that gives what it takes."""
+    """Return the type of a value that is bound, or of an operation that gives what it takes."""
     if isinstance(term, Name):
         found = bound.get(term.name)
         return found.type if isinstance(found, Value) else None
@@ -271,7 +271,7 @@ def _known_type(term: Term, bound: Bound) -> Type | None:
 
 
 def _types(op: type[Op], type: Type, fields: dict[str, Term], bound: Bound) -> dict[str, Type] | None:
-    """The types of the operands, as the result and the other operands tell; None if these do not go together."""
+    """Return the types of the operands, as the result and the other operands tell; None if these do not go together."""
     types: dict[str, Type] = {op.spec.results[0].name: type}
     for name, part in fields.items():
         found = _known_type(part, bound)
@@ -309,12 +309,12 @@ _REFLEXIVE = (Predicate.EQUAL, Predicate.LESS_THAN_OR_EQUAL, Predicate.GREATER_T
 
 
 def mirrored(predicate: Predicate) -> Predicate:
-    """The predicate that says the same of the operands in the other order."""
+    """Return the predicate that says the same of the operands in the other order."""
     return _MIRRORED[predicate]
 
 
 def negated(predicate: Predicate) -> Predicate:
-    """The predicate that holds where this one does not."""
+    """Return the predicate that holds where this one does not."""
     return _NEGATED[predicate]
 
 
@@ -329,7 +329,7 @@ def reflexive(predicate: Predicate) -> int:
 
 
 def composed(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
-    """The permutation that does first the one, then the other."""
+    """Return the permutation that does first the one, then the other."""
     return tuple(first[at] for at in second)
 
 
@@ -370,7 +370,7 @@ def fits_sum(value: Value, other: Value) -> bool:
 
 
 def signed_sum(value: Value, other: Value) -> DenseElements:
-    """The sum of two constants, which fits."""
+    """Return the sum of two constants, which fits."""
     found = _signed_sum(value, other)
     assert found is not None, "a condition has asked whether the sum fits"
     return splat(value.tile, found)

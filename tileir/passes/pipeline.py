@@ -71,5 +71,5 @@ kernel, while machine code of GPUs for row kernels grows."""
 
 
 def passes_of(level: int, target: str | None = None) -> tuple[str, ...]:
-    """The names of a level's passes, for a target or for none in particular."""
+    """Return the names of a level's passes, for a target or for none in particular."""
     return _EARLIER.get(target or "", {}).get(level, LEVELS[level])

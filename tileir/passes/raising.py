@@ -161,7 +161,7 @@ class Raising(Rebuilding):
         return self.emit(MakePartitionView.build([view], loc, tensor_view=made))[0]
 
     def _accessed(self, op: LoadPtr | StorePtr, view: Value, indices: Sequence[ScalarFormula]) -> Op:
-        """The access to one tile of a view."""
+        """Return the access to one tile of a view."""
         loc = self.place(op.loc)
         bits = bits_of(indices[0]) if len(set(map(bits_of, indices))) == 1 else WIDEST
         fields: dict[str, object] = {
@@ -237,7 +237,8 @@ class RaisingPlan:
         return [one for block in self._guards_of(op) for one in self.guards[block].conditions]
 
     def _home(self, op: Op, found: TileWindow) -> For | None:
-        """The outermost loop around before which a view can be made: its tensor is known there, and has elements."""
+        """Return the outermost loop around before which a view can be made: its tensor is known there, and has
+        elements."""
         home, loop = None, op.parent_op
         values = [value for formula in (found.base, *found.numbers) for value in values_in(formula)]
         while isinstance(loop, For) and not any(is_inside(value, loop.body) for value in values):
@@ -290,7 +291,7 @@ class EmptyStoresGuard:
 
 
 def guard_of(block: Block, tiles: LinearTiles, provers: dict[Op, Prover]) -> EmptyStoresGuard | None:
-    """The guard of a block; None if it does something in any case, or nothing is to be tested.
+    """Return the guard of a block; None if it does something in any case, or nothing is to be tested.
 
     `provers` knows what holds at each store.
     """
@@ -306,7 +307,7 @@ def guard_of(block: Block, tiles: LinearTiles, provers: dict[Op, Prover]) -> Emp
 
 
 def _only_stores(block: Block) -> list[StorePtr]:
-    """The stores that are all that a block does to the world; none if it does anything else, or may not end."""
+    """Return the stores that are all that a block does to the world; none if it does anything else, or may not end."""
     ops, end = [inner for op in block.ops[:-1] for inner in op.walk()], block.ops[-1]
     stores = [op for op in ops if isinstance(op, StorePtr) and op.mask is not None and not op.discardable]
     others = [op for op in ops if is_needed(op) and op not in stores]
@@ -332,8 +333,8 @@ def _is_computed_in(condition: Known, block: Block) -> bool:
 
 
 def _split(block: Block, conditions: Sequence[Known]) -> EmptyStoresGuard | None:
-    """The operations behind those that the conditions are made of go inside, but for what the end of the block takes;
-    None if that cannot be computed outside."""
+    """Return the operations behind those that the conditions are made of go inside, but for what the end of the block
+    takes; None if that cannot be computed outside."""
     ops, end = block.ops[:-1], block.ops[-1]
     values = {value for one in conditions for formula in one[:2] for value in values_in(formula)}
     start = max((at + 1 for at, op in enumerate(ops) if not values.isdisjoint(op.results)), default=0)
@@ -361,7 +362,7 @@ def _needed_by(values: Iterable[Value], ops: Sequence[Op]) -> set[Op] | None:
 
 
 def _tokens_taken(ops: Sequence[Op]) -> list[Value]:
-    """The tokens from elsewhere that operations wait for."""
+    """Return the tokens from elsewhere that operations wait for."""
     walked = [inner for op in ops for inner in op.walk()]
     made = {result for op in walked for result in op.results}
     made |= {value for op in walked for region in op.regions if region is not None for value in region.args}

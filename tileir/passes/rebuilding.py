@@ -122,7 +122,7 @@ class Rebuilding:
         return self
 
     def module(self, module: Module) -> Module:
-        """The rebuilt program."""
+        """Return the rebuilt program."""
         return Module(self.copy(module.op), module.source)
 
     # ------------------------------------------------------------ what passes redefine
@@ -144,7 +144,7 @@ class Rebuilding:
     # ------------------------------------------------------------ copies
 
     def copy(self, op: Op) -> Op:
-        """An operation like `op`, or `op` itself, of rebuilt operands and regions; it stands nowhere yet."""
+        """Return an operation like `op`, or `op` itself, of rebuilt operands and regions; it stands nowhere yet."""
         if self.takes_over:
             return self._taken(op)
         regions = tuple(None if block is None else self.region(block) for block in op.regions) if op.regions else ()
@@ -177,7 +177,7 @@ class Rebuilding:
         return op
 
     def region(self, block: Block) -> Block:
-        """The rebuilt block of a region."""
+        """Return the rebuilt block of a region."""
         made = self.empty_like(block)
         if made.args is not block.args:
             self.bind(block.args, made.args)
@@ -185,7 +185,7 @@ class Rebuilding:
         return made
 
     def empty_like(self, block: Block) -> Block:
-        """A block with the arguments of `block`, or arguments like them."""
+        """Return a block with the arguments of `block`, or arguments like them."""
         made = Block(() if self.takes_over else [argument.type for argument in block.args])
         if self.takes_over:
             made.args = block.args
@@ -223,7 +223,7 @@ class Rebuilding:
         self.values.update(zip(old, new))
 
     def given(self, values: Iterable[Value]) -> list[Value]:
-        """The values that stand for some of the program as it was."""
+        """Return the values that stand for some of the program as it was."""
         return [self.values[value] for value in values]
 
     def place(self, loc: Location) -> Location:
@@ -245,7 +245,8 @@ class _Copying(Rebuilding):
 
 
 def copied(module: Module, entry: Op | None = None) -> Module:
-    """A program like `module`, of operations of its own; without the entries beside `entry`, if that is given."""
+    """Return a program like `module`, of operations of its own; without the entries beside `entry`, if that is
+    given."""
     return _Copying(entry).module(module)
 
 

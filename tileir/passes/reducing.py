@@ -73,7 +73,7 @@ def _is_droppable(op: Op) -> bool:
 
 
 def _extras(op: Op) -> Iterator[str]:
-    """The attributes and operands that an operation can do without."""
+    """Yield the attributes and operands that an operation can do without."""
     for attr in op.spec.attrs:
         unused = attr.kind not in (AttrKind.SYMBOL_NAME, AttrKind.TYPE, AttrKind.SYMBOL)
         if attr.name in op.attributes and not attr.required and unused:
@@ -242,7 +242,7 @@ class _Shrunk(Rebuilding):
 
 
 def _cut(content: DenseElements, type: Type) -> DenseElements:
-    """The first elements, as many as there are."""
+    """Return the first elements, as many as there are."""
     assert isinstance(type, TileType), "a constant is a tile"
     size = content.element.byte_size
     data = content.data if content.is_splat else content.data[: size * type.count]

@@ -234,7 +234,7 @@ class Forwarding(Rebuilding):
         return not any(effects_of(one) & _LOOKS or _may_leave(one) for one in between)
 
     def _position(self, op: Op) -> int:
-        """The number of an operation in its block, as that was."""
+        """Return the number of an operation in its block, as that was."""
         block = op.parent
         assert block is not None, "an operation of a program stands in a block"
         if op not in self.positions:
@@ -278,7 +278,7 @@ class Forwarding(Rebuilding):
         return self._noted(STORED, op, value)
 
     def _noted(self, row: Row, op: LoadPtr | LoadView, value: Value) -> Sequence[Value]:
-        """The value, and the token that the load would have waited for."""
+        """Return the value, and the token that the load would have waited for."""
         assert op.token is not None, "the access before is found by the token"
         self.log.note(row, op, [value])
         return [value, op.token]

@@ -76,7 +76,7 @@ class Relaxing(Rebuilding):
         return [joined if result is own else result for result in results]
 
     def _needed(self, access: MemoryAccess, tokens: Sequence[Value]) -> tuple[list[Value], list[Row]]:
-        """The tokens that the access must wait for, and the rows that say why not for others."""
+        """Return the tokens that the access must wait for, and the rows that say why not for others."""
         needed: dict[Value, None] = {}
         rows: list[Row] = []
         waiting, seen = list(tokens), set(tokens)
@@ -119,7 +119,8 @@ class Relaxing(Rebuilding):
 
 
 def _parts(tokens: Sequence[Value]) -> list[Value]:
-    """The tokens that joins are made of, each once, without fresh ones; joins themselves where there are many."""
+    """Return the tokens that joins are made of, each once, without fresh ones; joins themselves where there are
+    many."""
     found, seen, waiting = [], set(tokens), list(reversed(dict.fromkeys(tokens)))
     while waiting and len(seen) < MOST_TOKENS:
         token = waiting.pop()

@@ -50,7 +50,7 @@ class Pass:
 
 
 def copying(walk: Callable[[ChangeLog], Rebuilding]) -> Walked:
-    """A pass that needs nothing but the program, and copies it."""
+    """Return a pass that needs nothing but the program, and copies it."""
     return lambda module, log, context: walk(log).module(module)
 
 
@@ -60,7 +60,7 @@ def plain(walk: Callable[[ChangeLog], Rebuilding]) -> Walked:
 
 
 def folding(walk: Callable[[ChangeLog, Evaluate], Rebuilding]) -> Walked:
-    """A pass that computes constants."""
+    """Return a pass that computes constants."""
     return lambda module, log, context: walk(log, context.evaluate).taking_over().module(module)
 
 
@@ -90,7 +90,7 @@ def run(
     once: bool = False,
     ours: bool = False,
 ) -> Module:
-    """The program after `passes`, repeated until nothing changes, or run `once`.
+    """Return the program after `passes`, repeated until nothing changes, or run `once`.
 
     `watch` is told of every step as it is done. Gives `module` itself where nothing changes; one that is `ours` may be
     used up.

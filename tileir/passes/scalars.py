@@ -74,7 +74,7 @@ def type_of(formula: ScalarFormula) -> t.TileType:
 
 
 def size_of(formula: ScalarFormula) -> int:
-    """The number of operations in a formula, each as often as it occurs."""
+    """Return the number of operations in a formula, each as often as it occurs."""
     return formula.size if isinstance(formula, ComputedScalar) else 0
 
 
@@ -84,7 +84,7 @@ def bits_of(formula: ScalarFormula) -> int:
 
 
 def values_in(formula: ScalarFormula) -> Iterator[Value]:
-    """The values of the program that a formula is made of."""
+    """Yield the values of the program that a formula is made of."""
     if isinstance(formula, GivenScalar):
         yield formula.value
     elif isinstance(formula, ComputedScalar):
@@ -100,19 +100,19 @@ def known_number(formula: ScalarFormula) -> int | None:
 
 
 def number(value: int, bits: int) -> KnownScalar:
-    """An integer modulo 2^bits."""
+    """Return an integer modulo 2^bits."""
     half = 1 << (bits - 1)
     return KnownScalar((value + half) % (1 << bits) - half, bits)
 
 
 def given(value: Value) -> ScalarFormula:
-    """The only element of a tile."""
+    """Return the only element of a tile."""
     known = signed_splat_of(value)
     return GivenScalar(value) if known is None else KnownScalar(known, value.tile.number.bits)
 
 
 def added(a: ScalarFormula, b: ScalarFormula, overflow: Overflow = Overflow.NONE) -> ScalarFormula:
-    """A sum modulo 2^width."""
+    """Return a sum modulo 2^width."""
     if known_number(a) == 0 or known_number(b) == 0:
         return b if known_number(a) == 0 else a
     if isinstance(a, KnownScalar) and isinstance(b, KnownScalar):
@@ -121,7 +121,7 @@ def added(a: ScalarFormula, b: ScalarFormula, overflow: Overflow = Overflow.NONE
 
 
 def subtracted(a: ScalarFormula, b: ScalarFormula, overflow: Overflow = Overflow.NONE) -> ScalarFormula:
-    """A difference modulo 2^width."""
+    """Return a difference modulo 2^width."""
     if known_number(b) == 0:
         return a
     if isinstance(a, KnownScalar) and isinstance(b, KnownScalar):
@@ -130,7 +130,7 @@ def subtracted(a: ScalarFormula, b: ScalarFormula, overflow: Overflow = Overflow
 
 
 def multiplied(a: ScalarFormula, b: ScalarFormula, overflow: Overflow = Overflow.NONE) -> ScalarFormula:
-    """A product modulo 2^width."""
+    """Return a product modulo 2^width."""
     for one, other in ((a, b), (b, a)):
         if known_number(one) in (0, 1):
             return one if known_number(one) == 0 else other
@@ -140,7 +140,7 @@ def multiplied(a: ScalarFormula, b: ScalarFormula, overflow: Overflow = Overflow
 
 
 def extended(formula: ScalarFormula, bits: int) -> ScalarFormula:
-    """The signed reading in more bits."""
+    """Return the signed reading in more bits."""
     if bits_of(formula) == bits:
         return formula
     if isinstance(formula, KnownScalar):
@@ -149,17 +149,17 @@ def extended(formula: ScalarFormula, bits: int) -> ScalarFormula:
 
 
 def smaller(a: ScalarFormula, b: ScalarFormula) -> ScalarFormula:
-    """The smaller of two, read as signed."""
+    """Return the smaller of two, read as signed."""
     return a if a == b else ComputedScalar(MinI, (a, b), type_of(a))
 
 
 def divided(formula: ScalarFormula, by: int) -> ScalarFormula:
-    """The quotient of a number by one that is positive, rounded toward zero."""
+    """Return the quotient of a number by one that is positive, rounded toward zero."""
     return ComputedScalar(DivI, (formula, number(by, bits_of(formula))), type_of(formula))
 
 
 def moved(pointer: ScalarFormula, distance: ScalarFormula) -> ScalarFormula:
-    """A pointer at a distance in elements."""
+    """Return a pointer at a distance in elements."""
     return pointer if known_number(distance) == 0 else ComputedScalar(Offset, (pointer, distance), type_of(pointer))
 
 
@@ -167,7 +167,7 @@ def moved(pointer: ScalarFormula, distance: ScalarFormula) -> ScalarFormula:
 
 
 def affine(formula: ScalarFormula, known: Affines) -> Affine:
-    """The expression of an integer."""
+    """Return the expression of an integer."""
     if isinstance(formula, KnownScalar):
         return Affine(constant(formula.number), formula.bits)
     if isinstance(formula, GivenScalar):
@@ -184,7 +184,7 @@ def affine(formula: ScalarFormula, known: Affines) -> Affine:
 
 
 def emitted(formula: ScalarFormula, walk: Rebuilding, loc: Location) -> Value:
-    """The value of a formula, computed where `walk` stands."""
+    """Return the value of a formula, computed where `walk` stands."""
     type = type_of(formula)
     if isinstance(formula, KnownScalar):
         return walk.emit(Constant.build([type], loc, value=splat(type, formula.number)))[0]

@@ -79,7 +79,7 @@ class Specialising(Rebuilding):
 
 
 def _dense(type: TileType, name: str, number: int | float) -> object:
-    """The constant. Raises ValueError for a number that does not fit."""
+    """Return the constant. Raises ValueError for a number that does not fit."""
     element = type.number
     if element.is_float:
         return dense(type, np.array(number, np.float64))

@@ -78,7 +78,7 @@ class IndexBound(NamedTuple):
 
 
 def padding_of(content: DenseElements | None) -> t.PaddingValue | None:
-    """The padding value that a constant is, in all elements; None if it is none."""
+    """Return the padding value that a constant is, in all elements; None if it is none."""
     if content is None or not content.is_splat:
         return None
     bits = int.from_bytes(content.data, "little")
@@ -90,7 +90,7 @@ def padding_of(content: DenseElements | None) -> t.PaddingValue | None:
 
 
 def window(op: LoadPtr | StorePtr, tiles: LinearTiles, prover: Prover) -> TileWindow | None:
-    """The tensor that consists of the elements that an access touches; None if that is not proved."""
+    """Return the tensor that consists of the elements that an access touches; None if that is not proved."""
     access = MemoryAccess.of(op)
     pointers, shape = tiles.of(access.address), access.address.tile.shape
     if pointers is None or not all(
@@ -117,7 +117,7 @@ def window(op: LoadPtr | StorePtr, tiles: LinearTiles, prover: Prover) -> TileWi
 
 
 def _border(extent: int, bounds: Sequence[IndexBound]) -> Border | None:
-    """The border of the tensor along a dimension with at most one bound; None if it is no element's place."""
+    """Return the border of the tensor along a dimension with at most one bound; None if it is no element's place."""
     if not bounds:
         return Border(number(0, 32), number(extent, WIDEST))
     (bound, *others) = bounds
@@ -139,7 +139,7 @@ def _extents(
 
 
 def extents_of(parts: Sequence[Inequality], shape: Sequence[int], prover: Prover) -> tuple[ScalarFormula, ...] | None:
-    """The extents of the tensor that bounds leave of a tile; None if that is not proved to have elements."""
+    """Return the extents of the tensor that bounds leave of a tile; None if that is not proved to have elements."""
     bounds = _bounds(parts, shape, prover)
     return None if bounds is None else _extents(shape, bounds, prover)
 
@@ -169,7 +169,7 @@ def _always(part: Inequality, shape: Sequence[int], prover: Prover) -> bool:
 
 
 def _bounded(part: Inequality, prover: Prover) -> int | None:
-    """The dimension along which an inequality leaves the first elements, at least one."""
+    """Return the dimension along which an inequality leaves the first elements, at least one."""
     dims = [dim for dim, step in enumerate(part.less.steps) if known_number(step) != 0]
     if len(dims) != 1 or known_number(part.less.steps[dims[0]]) != 1 or not part.more.is_uniform:
         return None
@@ -177,7 +177,7 @@ def _bounded(part: Inequality, prover: Prover) -> int | None:
 
 
 def _distance(less: ScalarFormula, more: ScalarFormula, more_by: int, prover: Prover) -> ScalarFormula | None:
-    """The exact number ``more - less + more_by``, which is positive; None if it may not fit into 64 bits."""
+    """Return the exact number ``more - less + more_by``, which is positive; None if it may not fit into 64 bits."""
     if known_number(less) == more_by:
         return more
     if max(bits_of(less), bits_of(more)) == WIDEST and not prover.proves(number(more_by, WIDEST), less, 0):
@@ -213,7 +213,7 @@ class AnchoredTile:
 def anchored(
     address: Value, base: ScalarFormula, strides: Sequence[ScalarFormula], borders: Sequence[Border], prover: Prover
 ) -> AnchoredTile | None:
-    """The tensor in which the tile at `address` has `borders`, one for each dimension; None if there is none.
+    """Return the tensor in which the tile at `address` has `borders`, one for each dimension; None if there is none.
 
     Its first element is at `base`, and those of each dimension are `strides` apart.
     """
@@ -240,7 +240,7 @@ def _placed(
 
 
 def _root(pointer: ScalarFormula) -> ScalarFormula:
-    """The pointer that others are computed from."""
+    """Return the pointer that others are computed from."""
     while True:
         if isinstance(pointer, ComputedScalar):
             pointer = pointer.operands[0]
@@ -251,14 +251,14 @@ def _root(pointer: ScalarFormula) -> ScalarFormula:
 
 
 def _first_address(address: Value, prover: Prover) -> Expression | None:
-    """The address of the first element, modulo 2^64; None if it is not known."""
+    """Return the address of the first element, modulo 2^64; None if it is not known."""
     found = prover.tiles.known.of(address)
     return relaned(found.form, (ZERO,) * address.tile.rank) if prover.holds(found.needs) else None
 
 
 def _moved(border: Border, prover: Prover) -> Iterator[Border]:
-    """The border as it is, or with the first element moved by what has been taken from the end: ``first < n - d`` is
-    ``first + d < n``."""
+    """Yield the border as it is, or with the first element moved by what has been taken from the end: ``first < n - d``
+    is ``first + d < n``."""
     if prover.proves(KnownScalar(0, bits_of(border.first)), border.first, 0):
         yield border
     op = border.end.value.op if isinstance(border.end, GivenScalar) else None
@@ -271,7 +271,7 @@ def _moved(border: Border, prover: Prover) -> Iterator[Border]:
 
 
 def _moved_by(borders: Sequence[Border], strides: Sequence[ScalarFormula], prover: Prover) -> Expression | None:
-    """The elements between the beginning of the tensor and that of the tile."""
+    """Return the elements between the beginning of the tensor and that of the tile."""
     total = ZERO
     for border, stride in zip(borders, strides):
         first, step = prover.number(border.first), prover.number(stride)
@@ -282,7 +282,7 @@ def _moved_by(borders: Sequence[Border], strides: Sequence[ScalarFormula], prove
 
 
 def _quotient(first: ScalarFormula, extent: int, prover: Prover) -> ScalarFormula | None:
-    """The exact quotient of the first element by the extent of the tile; None if it may leave a rest."""
+    """Return the exact quotient of the first element by the extent of the tile; None if it may leave a rest."""
     if isinstance(first, KnownScalar):
         return None if first.number % extent else number(first.number // extent, first.bits)
     op, whole = first.value.op if isinstance(first, GivenScalar) else None, prover.number(first)

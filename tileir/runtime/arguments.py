@@ -183,7 +183,7 @@ _EXTRA_DTYPES: dict[t.ElementType, tuple[np.dtype, ...]] = {
 
 
 def accepted_dtypes(element: t.ElementType) -> tuple[np.dtype, ...]:
-    """The dtypes of arrays that hold `element` in memory, the usual one first.
+    """Return the dtypes of arrays that hold `element` in memory, the usual one first.
 
     f4E2M1FN and fnv8E5M3FNU have no dtype of their own in memory: they come as bytes, f4E2M1FN two to a byte.
     """
@@ -201,7 +201,7 @@ def plain_dtypes(element: t.ElementType) -> set[object]:
 
 
 def binder(parameter: Parameter, devices: Sequence[str], target: str) -> Binder:
-    """The function that makes the argument of `parameter` of a Python value.
+    """Return the function that makes the argument of `parameter` of a Python value.
 
     ``devices`` are those whose memory the target can use: ``cpu``, or prefixes of device names.
     """

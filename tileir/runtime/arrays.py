@@ -86,7 +86,7 @@ def _runs(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Se
 
 
 def described(value: object, devices: Sequence[str] = (CPU,)) -> Array | None:
-    """The array behind `value`; None if it is none that can be used in place, or has a mask beside its elements.
+    """Return the array behind `value`; None if it is none that can be used in place, or has a mask beside its elements.
 
     An array that has to be asked where its memory is, is asked only if that is on one of `devices`.
     """
@@ -138,7 +138,7 @@ def plain_memory(value: Any) -> tuple[int, int] | None:
 
 
 def from_numpy(array: np.ndarray, owner: object = None) -> Array:
-    """A NumPy array; `owner` is what the caller gave, if not the array itself."""
+    """Return a NumPy array; `owner` is what the caller gave, if not the array itself."""
     flags = array.flags
     contiguous, writable = flags.c_contiguous, flags.writeable
     return Array(
@@ -205,7 +205,7 @@ def address_of_tensor(tensor: Any) -> int:
 
 
 def _from_torch(tensor: Any, torch: Any) -> Array | None:
-    """A torch tensor; one that is no plain strided memory (sparse, lazily negated) is none that can be used."""
+    """Return a torch tensor; one that is no plain strided memory (sparse, lazily negated) is none that can be used."""
     if tensor.layout is not torch.strided or tensor.is_neg() or tensor.is_conj():
         return None
     dtype, name, itemsize = _torch_dtype(tensor.dtype)
@@ -233,7 +233,7 @@ def _torch_dtype(dtype: Any) -> tuple[np.dtype | None, str, int]:
 
 @cache
 def _torch_device(device: Any) -> str:
-    """A device by torch's name of it, ``cpu`` or ``cuda:0``; torch for ROCm calls those of AMD so too."""
+    """Return a device by torch's name of it, ``cpu`` or ``cuda:0``; torch for ROCm calls those of AMD so too."""
     name = str(device)
     return name.replace(GPU, ROCM, 1) if is_for_rocm(sys.modules["torch"]) else name
 
@@ -247,7 +247,8 @@ def is_for_rocm(library: Any) -> bool:
 
 
 def _interface_device(value: Any) -> str:
-    """The kind of device that an object with CUDA's array interface is on; CuPy's and hip-python's may be on AMD's."""
+    """Return the kind of device that an object with CUDA's array interface is on; CuPy's and hip-python's may be on
+    AMD's."""
     root = type(value).__module__.partition(".")[0]
     return ROCM if root == "hip" or (root == "cupy" and is_for_rocm(sys.modules.get(root))) else GPU
 
@@ -275,7 +276,7 @@ def _from_dlpack(value: Any, devices: Sequence[str]) -> Array | None:
 
 
 def _from_cuda(value: Any, interface: dict[str, Any]) -> Array:
-    """An array in the memory of a GPU, by CUDA's array interface."""
+    """Return an array in the memory of a GPU, by CUDA's array interface."""
     dtype, shape = _dtype_named(interface["typestr"]), tuple(interface["shape"])
     address, readonly = interface["data"]
     usual = contiguous_strides(shape, dtype.itemsize)
@@ -290,7 +291,7 @@ _dtype_named = cache(np.dtype)
 
 
 def _from_buffer(value: object) -> Array | None:
-    """An object that lends its memory: `array.array`, `bytearray`, `memoryview`, ctypes arrays."""
+    """Return an object that lends its memory: `array.array`, `bytearray`, `memoryview`, ctypes arrays."""
     try:
         view = memoryview(value)  # type: ignore[arg-type]
         array = np.asarray(view)
@@ -300,5 +301,5 @@ def _from_buffer(value: object) -> Array | None:
 
 
 def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """The strides in bytes of a row-major array."""
+    """Return the strides in bytes of a row-major array."""
     return tuple(itemsize * prod(shape[dim + 1 :]) for dim in range(len(shape)))

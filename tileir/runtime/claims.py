@@ -40,7 +40,7 @@ class PlainView:
     strides: Entries
 
     def reach(self, arguments: Sequence[Argument]) -> int:
-        """The number of elements from the first to the last one in memory; 0 if there are none."""
+        """Return the number of elements from the first to the last one in memory; 0 if there are none."""
         extents, strides = (
             [entry.of(arguments) if isinstance(entry, ParameterBits) else entry for entry in entries]
             for entries in (self.extents, self.strides)
@@ -79,7 +79,7 @@ def _plain(op: MakeTensorView, given: Mapping[Value, ParameterBits]) -> PlainVie
 def _entries(
     static: Sequence[int | None], dynamic: Sequence[Value], given: Mapping[Value, ParameterBits]
 ) -> Entries | None:
-    """The entries of a shape, or the strides; None unless all are known or given."""
+    """Return the entries of a shape, or the strides; None unless all are known or given."""
     operands = iter([given.get(_promised(value)) for value in dynamic])
     entries = [next(operands) if entry is None else entry for entry in static]
     known = tuple(entry for entry in entries if entry is not None)
@@ -87,7 +87,7 @@ def _entries(
 
 
 def _promised(value: Value) -> Value:
-    """The value that promises are about, or the value itself."""
+    """Return the value that promises are about, or the value itself."""
     while isinstance(value.op, Assume):
         value = value.op.value
     return value

@@ -62,7 +62,7 @@ def _read(parameter: str, word: str) -> Word:
 
 
 def missing(words: Sequence[str], parameters: Sequence[str]) -> list[str]:
-    """The parameters for which there is no word; none if the words do not fit anyway."""
+    """Return the parameters for which there is no word; none if the words do not fit anyway."""
     named = {match[1] for word in words if (match := _NAME.fullmatch(word))}
     count = sum(_NAME.fullmatch(word) is None for word in words)
     if not named <= set(parameters):
@@ -77,7 +77,7 @@ def _position(name: str, parameters: Sequence[str]) -> int:
 
 
 def parsed(word: str) -> Word:
-    """The meaning of one word."""
+    """Return the meaning of one word."""
     if word.startswith("@"):
         return FileWord(word[1:])
     match = _ARRAY.fullmatch(word)
@@ -125,7 +125,7 @@ def _fill(text: str, element: t.ElementType, word: str) -> Fill:
 
 
 def _number(text: str, word: str, element: t.ElementType | None, bounded: bool = True) -> int | float:
-    """The number in `text`, which must be an integer in the range of `element` if that is an integer type."""
+    """Return the number in `text`, which must be an integer in the range of `element` if that is an integer type."""
     value: int | float
     try:
         value = _integer(text) if element is None or element.is_int else float(text)
@@ -185,7 +185,7 @@ def chosen_kernel(module: Module, name: str | None) -> Kernel:
 
 
 def given_values(kernel: Kernel, words: Sequence[str], seed: int, names: Sequence[str] | None = None) -> list[Given]:
-    """The argument of each parameter; the words call the parameters by `names`, by default their own."""
+    """Return the argument of each parameter; the words call the parameters by `names`, by default their own."""
     names = [parameter.name for parameter in kernel.parameters] if names is None else names
     parameters = [replace(parameter, name=name) for parameter, name in zip(kernel.parameters, names)]
     found = assigned(words, names)

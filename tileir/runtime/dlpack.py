@@ -84,7 +84,8 @@ class DLPackArray:
 
 
 def dlpack_array(value: Any, devices: Sequence[str]) -> DLPackArray:
-    """The memory of an object with ``__dlpack__``. That of a device not among `devices` is only named, not asked for.
+    """Return the memory of an object with ``__dlpack__``. That of a device not among `devices` is only named, not asked
+    for.
 
     Memory of a GPU is asked for as of the default stream: it may be used there, and on streams that wait for that one.
     """

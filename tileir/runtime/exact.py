@@ -15,12 +15,13 @@ from tileir.runtime.module import Kernel, Module
 
 
 def exact_kernel(kernel: Kernel) -> Kernel:
-    """The kernel of a verified module after rewrites that are exact, in a module of its own with what it needs."""
+    """Return the kernel of a verified module after rewrites that are exact, in a module of its own with what it
+    needs."""
     return kernel.memo("exact", lambda: _rewritten(kernel.module, kernel)[kernel.name])
 
 
 def exact_module(module: Module) -> Module:
-    """A verified module after rewrites that are exact."""
+    """Return a verified module after rewrites that are exact."""
     return module.memo("exact", lambda: _rewritten(module, None))
 
 
@@ -37,7 +38,7 @@ def _rewritten(module: Module, kernel: Kernel | None) -> Module:
 
 
 def evaluated(op: Op, operands: Sequence[np.ndarray]) -> Sequence[np.ndarray] | None:
-    """The interpreter's results of an operation; its rules are loaded when the first constant is folded."""
+    """Return the interpreter's results of an operation; its rules are loaded when the first constant is folded."""
     from tileir.interp.evaluation import evaluated as by_interpreter
 
     return by_interpreter(op, operands)

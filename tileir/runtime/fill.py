@@ -66,7 +66,7 @@ Word = ArrayWord | FileWord | ScalarWord
 
 
 def array(word: ArrayWord, random: np.random.Generator) -> Array:
-    """A new array as the word describes it."""
+    """Return a new array as the word describes it."""
     if word.element is t.I4:
         raise UsageError("i4 cannot be addressed in memory; use i8")
     try:
@@ -78,7 +78,7 @@ def array(word: ArrayWord, random: np.random.Generator) -> Array:
 
 
 def _packed(values: Array, element: t.ElementType) -> Array:
-    """The array as it lies in memory."""
+    """Return the array as it lies in memory."""
     if element is not t.F4E2M1FN:
         return values
     if not values.shape or values.shape[-1] % 2:
@@ -87,7 +87,7 @@ def _packed(values: Array, element: t.ElementType) -> Array:
 
 
 def numbers(values: Array, element: t.ElementType) -> Array:
-    """The elements of an array in memory as NumPy can show them: integers as they are, floats as f64."""
+    """Return the elements of an array in memory as NumPy can show them: integers as they are, floats as f64."""
     if element.is_int:
         return values
     if element is t.F4E2M1FN:
@@ -98,18 +98,18 @@ def numbers(values: Array, element: t.ElementType) -> Array:
 
 
 def shown(values: Array, element: t.ElementType) -> str:
-    """The elements as text, in no more digits than the type has."""
+    """Return the elements as text, in no more digits than the type has."""
     found = numbers(values, element)
     return str(found if element in (t.F64, *t.INTS) else found.astype(np.float32))
 
 
 def shape(values: Array, element: t.ElementType) -> tuple[int, ...]:
-    """The extents in elements."""
+    """Return the extents in elements."""
     return (*values.shape[:-1], values.shape[-1] * 2) if element is t.F4E2M1FN else values.shape
 
 
 def _values(word: ArrayWord, random: np.random.Generator) -> Array:
-    """The elements: already of their type if it is an integer type, else f64."""
+    """Return the elements: already of their type if it is an integer type, else f64."""
     dtype = dtype_of(word.element) if word.element.is_int else np.dtype(np.float64)
     how, numbers, shape = word.fill.how, word.fill.numbers, word.shape
     if how == "arange":
@@ -149,7 +149,7 @@ def _as_floats(values: Array, element: t.ElementType) -> Array:
 
 
 def _as_stored(value: int | float, element: t.ElementType) -> int | float | bool:
-    """An integer as the signed number that NumPy holds for the same bits."""
+    """Return an integer as the signed number that NumPy holds for the same bits."""
     if element.is_float:
         return value
     if element is t.I1:
@@ -159,7 +159,7 @@ def _as_stored(value: int | float, element: t.ElementType) -> int | float | bool
 
 
 def scalar(word: ScalarWord, element: t.ElementType) -> int | float | bool:
-    """The number for a parameter of `element`."""
+    """Return the number for a parameter of `element`."""
     if word.element is not None and word.element is not element:
         raise UsageError(f"expected {element.name}, got {word.element.name}")
     if element.is_float:
@@ -170,7 +170,7 @@ def scalar(word: ScalarWord, element: t.ElementType) -> int | float | bool:
 
 
 def loaded(word: FileWord, element: t.ElementType | None) -> Array:
-    """The array in a ``.npy`` file; raw bytes, as NumPy writes ml_dtypes, are read as the parameter's type."""
+    """Return the array in a ``.npy`` file; raw bytes, as NumPy writes ml_dtypes, are read as the parameter's type."""
     _require_npy(word.path)
     try:
         # Mapped first: what a header says of the size is held to the size of the file before memory is asked for.

@@ -129,7 +129,7 @@ class Gpu:
     # ------------------------------------------------------------ arrays of the host, on the default stream
 
     def placed(self, array: np.ndarray) -> Array:
-        """A copy of an array on the device of the thread, as long as it is referred to."""
+        """Return a copy of an array on the device of the thread, as long as it is referred to."""
         whole = array if array.flags.forc else np.ascontiguousarray(array)
         memory = DeviceMemory(self.driver, whole.tobytes("A"))
         device = f"{self.devices[0]}:{self.driver.device().ordinal}"
@@ -262,20 +262,20 @@ class _GpuKernel:
 
 
 def requested_options(options: LaunchOptions) -> RequestedOptions:
-    """The options ``warps`` and ``stages``. Raises TypeError or ValueError."""
+    """Return the options ``warps`` and ``stages``. Raises TypeError or ValueError."""
     warps = power_of_two("warps", options.get("warps"), MAX_WARPS)
     return RequestedOptions(warps, positive("stages", options.get("stages"), MAX_STAGES))
 
 
 @cache
 def _ordinal(place: str) -> int | None:
-    """The number in the name of a device; None if it has none."""
+    """Return the number in the name of a device; None if it has none."""
     number = place.partition(":")[2]
     return int(number) if number else None
 
 
 def _only_ordinal(places: Sequence[str]) -> int | None:
-    """The number of the device that all arrays are on; None if they do not tell."""
+    """Return the number of the device that all arrays are on; None if they do not tell."""
     numbers = {_ordinal(place) for place in places} - {None}
     if len(numbers) > 1:
         raise ValueError(f"expected all arrays of a launch on one GPU, got {' and '.join(sorted(set(places)))}")
@@ -283,7 +283,7 @@ def _only_ordinal(places: Sequence[str]) -> int | None:
 
 
 def _globals(module: Module, driver: Driver) -> dict[str, DeviceMemory]:
-    """The globals of a module on the device of the thread, apart from those that other targets use."""
+    """Return the globals of a module on the device of the thread, apart from those that other targets use."""
     found = {}
     for item in module.items:
         if isinstance(item, Global):
@@ -292,8 +292,8 @@ def _globals(module: Module, driver: Driver) -> dict[str, DeviceMemory]:
 
 
 def _gathered(arguments: Sequence[Argument]) -> tuple[list[int], list[str], dict[int, bytes]]:
-    """The bits of the arguments; the devices that arrays are on, each as often as it follows another one; and, by
-    position, the content of tables of addresses, which are not there yet."""
+    """Return the bits of the arguments; the devices that arrays are on, each as often as it follows another one; and,
+    by position, the content of tables of addresses, which are not there yet."""
     values: list[int] = []
     device, devices = "", []
     tables = {}
@@ -311,7 +311,7 @@ def _gathered(arguments: Sequence[Argument]) -> tuple[list[int], list[str], dict
 
 
 def _content(array: Array) -> bytes:
-    """The bytes of a table that a launch has made in the memory of this process."""
+    """Return the bytes of a table that a launch has made in the memory of this process."""
     assert array.device == CPU and array.contiguous
     return ctypes.string_at(array.address, array.itemsize * prod(array.shape))
 
@@ -324,7 +324,8 @@ DEFAULT_STREAM = 0
 
 
 def current_stream(ordinal: int, vendor: Vendor) -> int:
-    """The stream that torch's work on device `ordinal` of the vendor goes to now; CuPy's if torch does not use such."""
+    """Return the stream that torch's work on device `ordinal` of the vendor goes to now; CuPy's if torch does not use
+    such."""
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized() and is_for_rocm(torch) is (vendor is Vendor.AMD):
         stream: int = _torch_stream(torch, ordinal)
@@ -336,13 +337,14 @@ def current_stream(ordinal: int, vendor: Vendor) -> int:
 
 
 def _torch_stream(torch: Any, ordinal: int) -> int:
-    """The current stream, by the function that compiled code of torch calls: ten times faster than the public one."""
+    """Return the current stream, by the function that compiled code of torch calls: ten times faster than the public
+    one."""
     quick = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     return int(torch.cuda.current_stream(ordinal).cuda_stream if quick is None else quick(ordinal))
 
 
 def stream_number(stream: object) -> int:
-    """The driver's number of a stream: an integer, or a stream of torch, CuPy, Numba, cuda-core or the bindings.
+    """Return the driver's number of a stream: an integer, or a stream of torch, CuPy, Numba, cuda-core or the bindings.
 
     Raises TypeError for anything else.
     """

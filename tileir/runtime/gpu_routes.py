@@ -29,7 +29,7 @@ from tileir.runtime.module import Kernel, Module
 
 
 def source_of(kernel: Kernel) -> KernelSource:
-    """The source that the open route makes code of."""
+    """Return the source that the open route makes code of."""
     module = kernel.module
     functions = [item for item in module.items if isinstance(item, Func)]
     return KernelSource(kernel.entry, functions, items_digest([kernel.entry, *functions]))
@@ -97,21 +97,21 @@ def _name(module: Module) -> str:
 
 
 def open_target() -> Gpu:
-    """The target ``cuda``. Raises ImportError where something that it needs is missing."""
+    """Return the target ``cuda``. Raises ImportError where something that it needs is missing."""
     require_triton()
     description = "NVIDIA's GPUs, through Triton's compiler; memory accesses are not checked"
     return Gpu("cuda", description, cuda_driver(), OpenRoute)
 
 
 def amd_target() -> Gpu:
-    """The target ``hip``. Raises ImportError where something that it needs is missing."""
+    """Return the target ``hip``. Raises ImportError where something that it needs is missing."""
     require_triton()
     description = "AMD's GPUs, through Triton's compiler; memory accesses are not checked"
     return Gpu("hip", description, hip_driver(), OpenRoute)
 
 
 def vendor_target() -> Gpu:
-    """The target ``cuda:tileiras``. Raises ImportError where something that it needs is missing."""
+    """Return the target ``cuda:tileiras``. Raises ImportError where something that it needs is missing."""
     vendor.require_program()
     description = "NVIDIA's GPUs, through the vendor's assembler; memory accesses are not checked"
     return Gpu(vendor.TARGET, description, cuda_driver(), VendorRoute, gives_output=False)

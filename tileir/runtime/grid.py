@@ -16,7 +16,7 @@ MAX_EXTENT = (1 << 24) - 1
 
 
 def checked_grid(grid: GridLike, kernel: str) -> Grid:
-    """The extents along x, y and z; those left out are 1.
+    """Return the extents along x, y and z; those left out are 1.
 
     Raises TypeError for what is not 1 to 3 integers, ValueError for an extent that is not in [1, 2^24 - 1].
     """
@@ -34,7 +34,8 @@ def checked_grid(grid: GridLike, kernel: str) -> Grid:
 
 
 def usual_grid(grid: tuple[object, ...]) -> Grid | None:
-    """The extents of a grid that is a tuple, as of most; None if it is not 1 to 3 of Python's integers in range."""
+    """Return the extents of a grid that is a tuple, as of most; None if it is not 1 to 3 of Python's integers in
+    range."""
     count = len(grid)
     y: object = 1
     z: object = 1

@@ -57,7 +57,7 @@ class Interpreter:
 
 
 def settings_of(check: Check, options: LaunchOptions) -> Options:
-    """The options of a launch as the interpreter takes them: strict checks are its mode ``strict``.
+    """Return the options of a launch as the interpreter takes them: strict checks are its mode ``strict``.
 
     Raises TypeError for an option that it does not have, ValueError for a mode that contradicts `check`.
     """
@@ -82,5 +82,5 @@ def _execute(
 
 
 def rank_zero_tile(argument: Argument) -> np.generic:
-    """The rank-0 tile of an argument."""
+    """Return the rank-0 tile of an argument."""
     return argument.value if isinstance(argument, ScalarArgument) else np.uint64(argument.bits)

@@ -74,7 +74,7 @@ def _placed(op: Global) -> Placed:
 
 
 def memory_image(value: DenseElements) -> np.ndarray:
-    """The bytes of the elements as they lie in memory: as in the attribute, but f4E2M1FN two to a byte."""
+    """Return the bytes of the elements as they lie in memory: as in the attribute, but f4E2M1FN two to a byte."""
     data = np.frombuffer(value.data, np.uint8)
     if value.is_splat:
         data = np.tile(data, value.type.count)
@@ -101,7 +101,7 @@ def give_memory(space: AddressSpace, arguments: Sequence[Argument], storage: Glo
 
 
 def allocation_of(argument: ArrayArgument) -> Allocation:
-    """The memory of an array, or what the launch may use around it."""
+    """Return the memory of an array, or what the launch may use around it."""
     name, array = argument.name, argument.array
     begin, _, _, end = argument.bounds
     if (begin, end) != (array.address, array.bounds[3]):
@@ -151,7 +151,8 @@ class Mapping(NamedTuple):
 
 
 def mapping_at(address: int) -> Mapping | None:
-    """The readable mapping that holds `address`; None if there is none. Raises OSError where it cannot be known."""
+    """Return the readable mapping that holds `address`; None if there is none. Raises OSError where it cannot be
+    known."""
     with open(PROC_MAPS, encoding="ascii", errors="replace") as table:
         for line in table:
             extent, access = line.split(maxsplit=2)[:2]

@@ -99,7 +99,7 @@ def optimizes(options: LaunchOptions) -> bool:
 
 
 def check_level(check: object) -> Check:
-    """The value of the option ``check``. Raises ValueError for a word other than ``strict``."""
+    """Return the value of the option ``check``. Raises ValueError for a word other than ``strict``."""
     if check == "strict":
         return "strict"
     if isinstance(check, str):
@@ -115,7 +115,7 @@ def refuse_strict(check: object, target: str) -> None:
 
 
 def power_of_two(name: str, value: object, limit: int) -> int | None:
-    """A power of two up to `limit`, or None. Raises TypeError or ValueError."""
+    """Return a power of two up to `limit`, or None. Raises TypeError or ValueError."""
     number = positive(name, value, limit)
     if number is not None and number & (number - 1):
         raise ValueError(f"{name}: expected a power of two, got {number}")
@@ -130,7 +130,7 @@ def flag(name: str, value: object) -> bool:
 
 
 def positive(name: str, value: object, limit: int | None = None) -> int | None:
-    """A positive integer, up to `limit` if there is one, or None. Raises TypeError or ValueError."""
+    """Return a positive integer, up to `limit` if there is one, or None. Raises TypeError or ValueError."""
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool):
@@ -143,21 +143,21 @@ def positive(name: str, value: object, limit: int | None = None) -> int | None:
 
 
 def writer(name: str, value: object) -> Output:
-    """A place that takes text: a text file, a function of a text, or None. Raises TypeError."""
+    """Return a place that takes text: a text file, a function of a text, or None. Raises TypeError."""
     if value is None or callable(value) or callable(getattr(value, "write", None)):
         return value  # type: ignore[return-value]
     raise TypeError(f"{name}: expected a file, a function of a text or None, got {value!r}")
 
 
 def listener(name: str, value: object) -> Progress | None:
-    """A function that is told how far a launch is, or None. Raises TypeError."""
+    """Return a function that is told how far a launch is, or None. Raises TypeError."""
     if value is None or callable(value):
         return value
     raise TypeError(f"{name}: expected a function of two numbers or None, got {value!r}")
 
 
 def seconds(name: str, value: object) -> float | None:
-    """A positive number of seconds, or None. Raises TypeError or ValueError."""
+    """Return a positive number of seconds, or None. Raises TypeError or ValueError."""
     if value is None:
         return None
     if not isinstance(value, int | float) or isinstance(value, bool):

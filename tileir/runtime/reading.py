@@ -52,7 +52,7 @@ def read_tile_ir(text: str, filename: str, first_line: int = 1, level: str = NEW
 
 
 def _with_violations(error: DiagnosticError, level: str) -> DiagnosticError:
-    """The faults of a text with those that the verifier finds in the rest of it, in the order of the text."""
+    """Return the faults of a text with those that the verifier finds in the rest of it, in the order of the text."""
     from tileir.verify import verify_partial
 
     if error.partial is None:
@@ -67,7 +67,7 @@ def _offset(diagnostic: Diagnostic) -> float:
 
 
 def _decoded(content: bytes, filename: str) -> str:
-    """The text in UTF-8 `content`, without a byte order mark."""
+    """Return the text in UTF-8 `content`, without a byte order mark."""
     try:
         text, place = content.decode("utf-8-sig"), 0
         if not content.startswith(_NUL):
@@ -82,7 +82,7 @@ def _decoded(content: bytes, filename: str) -> str:
 
 
 def read_file(path: Path) -> bytes:
-    """The content of a file. Raises `DiagnosticError` E0001, E0002 or E0004."""
+    """Return the content of a file. Raises `DiagnosticError` E0001, E0002 or E0004."""
     try:
         if path.is_dir():
             raise _failure("E0002", f"cannot read '{path}': expected a file, got a directory")

@@ -59,7 +59,7 @@ def _as_float(value: object) -> float | None:
 
 
 def _single_float(value: object) -> float | None:
-    """A NumPy array or torch tensor of rank 0 that holds a float."""
+    """Return a NumPy array or torch tensor of rank 0 that holds a float."""
     if getattr(value, "shape", None) != () or not hasattr(value, "__float__"):
         return None
     try:
@@ -103,7 +103,7 @@ def _rounded(number: float, element: t.ElementType) -> np.generic:
 
 @cache
 def _limit(element: t.ElementType) -> float:
-    """The largest magnitude that rounds to the largest finite number or below it."""
+    """Return the largest magnitude that rounds to the largest finite number or below it."""
     layout = element.layout
     top = math.frexp(layout.max_finite)[1]
     half_step = math.ldexp(1.0, top - layout.precision - 1)

@@ -46,7 +46,8 @@ def to_bytecode(module: Module, version: str | None = None, *, strict: bool = Fa
 
 
 def lowest_version(module: Module) -> str:
-    """The lowest version that can express `module` and whose rules it keeps; of an invalid one, the first of these."""
+    """Return the lowest version that can express `module` and whose rules it keeps; of an invalid one, the first of
+    these."""
     lowest = version_text(lowest_expressing(needs(module)))
     candidates = VERSIONS[VERSIONS.index(lowest) :]
     return next((version for version in candidates if verify(module, version).ok), lowest)
@@ -76,7 +77,7 @@ class Surroundings:
 
 
 def packed(module: Module) -> tuple[bytes, Surroundings]:
-    """A module as plain data. Attributes that no declaration knows are left behind."""
+    """Return a module as plain data. Attributes that no declaration knows are left behind."""
     try:
         content = encode(module)
     except DiagnosticError:

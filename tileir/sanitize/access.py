@@ -73,7 +73,7 @@ class WatchedAccess:
     # ------------------------------------------------------------ events
 
     def _happen(self, block: BlockState, operands: tuple[object, ...], touched: list[Touched], tile: object) -> Past:
-        """The event of this execution, and the token that it gives."""
+        """Return the event of this execution, and the token that it gives."""
         token = operands[self._token] if self._token is not None else None
         assert token is None or isinstance(token, Past), "tokens carry clocks"
         if not touched:
@@ -186,7 +186,8 @@ class WatchedAccess:
         return found
 
     def _lanes_of(self, mask: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """The elements of the tile whose addresses depend on marked elements of an index or a tile of pointers."""
+        """Return the elements of the tile whose addresses depend on marked elements of an index or a tile of
+        pointers."""
         dim = self._site.access.sparse_dim
         if mask.shape == shape or dim is None or mask.ndim == 0:
             return mask if mask.shape == shape else np.broadcast_to(mask.any(), shape)
@@ -232,7 +233,7 @@ class WatchedAccess:
 
 
 def _covered(shape: tuple[int, ...], touched: list[Touched]) -> np.ndarray:
-    """The elements of a tile that an operation found in memory."""
+    """Return the elements of a tile that an operation found in memory."""
     covered = np.zeros(shape, np.bool_)
     for one in touched:
         one.onto(covered, np.ones(one.shape if isinstance(one, TouchedBox) else one.lanes.size, np.bool_))

@@ -111,7 +111,8 @@ class Collector:
 
 
 def chosen_kinds(checks: str | list[str] | tuple[str, ...]) -> frozenset[str]:
-    """The kinds that ``checks=`` names: ``"all"``, one, or several. Raises ValueError for one that is not known."""
+    """Return the kinds that ``checks=`` names: ``"all"``, one, or several. Raises ValueError for one that is not
+    known."""
     names = [checks] if isinstance(checks, str) else list(checks)
     if names == ["all"]:
         return frozenset(KINDS)
@@ -122,7 +123,7 @@ def chosen_kinds(checks: str | list[str] | tuple[str, ...]) -> frozenset[str]:
 
 
 def at(found: Finding, other: Op) -> Finding:
-    """The finding with `other` as the other place."""
+    """Return the finding with `other` as the other place."""
     return replace(found, other=other.loc, other_op=other.spec.name)
 
 

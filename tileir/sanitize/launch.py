@@ -271,7 +271,7 @@ def proof_of(kernel: Kernel, launch: KnownLaunch, launched: bool) -> KernelProof
 
 
 def quiet_of(kernel: Kernel, launch: KnownLaunch) -> frozenset[Op]:
-    """The operations of a launch whose accesses are in no conflict; kept as a proof is."""
+    """Return the operations of a launch whose accesses are in no conflict; kept as a proof is."""
     from tileir.sanitize.proofs.quiet import quiet_ops
 
     return kernel.memo(("quiet", launch.key), lambda: quiet_ops(_accesses(kernel), launch))

@@ -61,11 +61,11 @@ class WatchedMemory(Memory):
         self._before, self._shadows = self._shadows, {}
 
     def shadow_before(self, allocation: Allocation) -> Shadow | None:
-        """The shadow that an allocation had in the run before."""
+        """Return the shadow that an allocation had in the run before."""
         return self._before.get(allocation.base)
 
     def unwritten(self, of: Callable[[Allocation], np.ndarray | None]) -> list[tuple[Allocation, np.ndarray]]:
-        """The allocations with bytes that nobody has written, by `of`, and masks of these."""
+        """Return the allocations with bytes that nobody has written, by `of`, and masks of these."""
         found = ((one, of(one)) for one in self._sorted if one.writable)
         return [(one, mask) for one, mask in found if mask is not None]
 

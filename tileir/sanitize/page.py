@@ -28,7 +28,7 @@ table { border-collapse: collapse; } td, th { text-align: left; padding: .2rem .
 def page(
     findings: Sequence[Finding], kernel: str, runs: int, sources: tuple[Source, ...], proofs: Sequence[str]
 ) -> str:
-    """The whole page. `runs` is the number of schedules, `proofs` are lines about what holds beyond them."""
+    """Return the whole page. `runs` is the number of schedules, `proofs` are lines about what holds beyond them."""
     title = f"tileir sanitize: @{shown(kernel)}"
     body = [
         f"<h1>{_text(title)}</h1>",

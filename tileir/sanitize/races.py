@@ -53,7 +53,7 @@ class Sets:
             yield event
 
     def beside(self, event: AccessEvent, number: int) -> int:
-        """The set with `event`, less the accesses of its kind that happen before it and that it stands for."""
+        """Return the set with `event`, less the accesses of its kind that happen before it and that it stands for."""
         while number:
             top, rest = self._nodes[number]
             assert top is not None, "only the empty set has no access"
@@ -75,7 +75,7 @@ class RaceDetector:
         self._relaxed: dict[tuple[Coordinates, Coordinates], tuple[AccessEvent, AccessEvent]] = {}
 
     def event(self, site: Site, block: Coordinates, token: Past | None, size: int) -> AccessEvent:
-        """A new instruction of a tile block, which waits for `token`."""
+        """Return a new instruction of a tile block, which waits for `token`."""
         number = self._numbers[block]
         self._numbers[block] = number + 1
         return AccessEvent(site, block, number, union((token,)), size)
@@ -108,7 +108,7 @@ class RaceDetector:
             self._report(Conflict(event, event, "lanes", touched.address(int(again[0])), int(again.size)))
 
     def last_writer(self, shadow: Shadow, address: int) -> Site | None:
-        """The operation that has written the byte at an address last."""
+        """Return the operation that has written the byte at an address last."""
         if shadow.writers is None:
             return None
         number = int(shadow.writers[(address - shadow.base) // shadow.granule])
@@ -212,7 +212,7 @@ def _distinct(cells: Cells) -> Iterator[tuple[int, Where]]:
 
 
 def _mapped(cells: Cells, change: Callable[[int], int]) -> Cells | int:
-    """The cells with every number changed; one number if that is all there is."""
+    """Return the cells with every number changed; one number if that is all there is."""
     first = int(cells.flat[0]) if cells.size else 0
     if (cells == first).all():
         return change(first)

@@ -76,7 +76,7 @@ def sanitized(
 
 
 def _quiet(launch: SanitizedLaunch, orders: int) -> frozenset[Op]:
-    """The operations that need not be followed. Of several orders it matters who has stored what differs."""
+    """Return the operations that need not be followed. Of several orders it matters who has stored what differs."""
     return launch.quiet if orders == 1 else frozenset(op for op in launch.quiet if not writes(op))
 
 

@@ -15,7 +15,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif(findings: Sequence[Finding]) -> dict[str, Any]:
-    """The log with one run."""
+    """Return the log with one run."""
     rules = [{"id": kind, "shortDescription": {"text": text}} for kind, text in KINDS.items()]
     driver = {"name": "tileir sanitize", "rules": rules}
     results = [_result(finding) for finding in findings]

@@ -30,7 +30,7 @@ class Layout:
     itemsize: int
 
     def index(self, address: int) -> tuple[int, ...]:
-        """The index of the element at an address."""
+        """Return the index of the element at an address."""
         left = address - self.address
         index = [0] * len(self.shape)
         for dim in sorted(range(len(self.shape)), key=lambda dim: -abs(self.strides[dim])):
@@ -70,7 +70,7 @@ class Session:
     # ------------------------------------------------------------ names
 
     def place(self, address: int, size: int) -> tuple[str | None, tuple[int, ...]]:
-        """The array at an address and the index in it."""
+        """Return the array at an address and the index in it."""
         found = self.memory.find(address)
         if found is None:
             return None, ()
@@ -81,7 +81,7 @@ class Session:
         return part.name, ((address - part.origin) // size,)
 
     def last_writer(self, address: int) -> Site | None:
-        """The operation that has written the byte at an address last in this run, or in the one before."""
+        """Return the operation that has written the byte at an address last in this run, or in the one before."""
         found = self.memory.find(address)
         if found is None:
             return None
@@ -117,7 +117,7 @@ class Session:
         )
 
     def _index(self, array: str | None, offset: Index | None) -> tuple[tuple[int, ...], ...]:
-        """The element at a byte offset; an array's own index only of one that it has."""
+        """Return the element at a byte offset; an array's own index only of one that it has."""
         if not isinstance(offset, int):
             return ()
         layout = self._layouts.get(array or "")
@@ -145,7 +145,7 @@ class Session:
     # ------------------------------------------------------------ values without meaning
 
     def origin(self, kind: str, site: Site, chosen: bool, value: object = None) -> Origin:
-        """The origin of such values that a load is; made when it first gives one."""
+        """Return the origin of such values that a load is; made when it first gives one."""
         assert self.block is not None, "a load runs in a tile block"
         key = (kind, site.op)
         if key not in self._origins:

@@ -81,7 +81,7 @@ class TouchedBox:
         self._strides = tuple(strides)
 
     def cells(self, array: Cells) -> Cells:
-        """The cells of the elements, in place; those of one element along the last axis if it has several."""
+        """Return the cells of the elements, in place; those of one element along the last axis if it has several."""
         return self._view(array, self.shadow.granule)
 
     def put(self, array: Cells, values: Cells | int) -> None:
@@ -108,7 +108,7 @@ class TouchedBox:
             self._view(self.shadow.unwritten, 1)[...] = False
 
     def address(self, position: int) -> int:
-        """The address of the element at a position of the flattened box."""
+        """Return the address of the element at a position of the flattened box."""
         index = np.unravel_index(position, self.shape) if self.shape else ()
         steps = sum(int(i) * step for i, step in zip(index, self._strides))
         return self.shadow.base + self._offset + steps
@@ -140,7 +140,7 @@ class TouchedElements:
         self.lanes = lanes
 
     def chosen(self, mask: np.ndarray) -> TouchedElements:
-        """The elements whose lanes are set in a tile."""
+        """Return the elements whose lanes are set in a tile."""
         keep = np.ravel(mask)[self.lanes]
         return TouchedElements(self.shadow, self.offsets[keep], self.lanes[keep], self.size)
 
@@ -176,8 +176,8 @@ class TouchedElements:
         tile.reshape(-1)[self.lanes] = found
 
     def repeated(self, sharing: int = 1) -> np.ndarray:
-        """The positions of elements whose address an earlier one has too; of elements that share bytes, of those in a
-        byte that more than `sharing` have."""
+        """Return the positions of elements whose address an earlier one has too; of elements that share bytes, of those
+        in a byte that more than `sharing` have."""
         if self.offsets.size < 2 or (self.offsets[1:] > self.offsets[:-1]).all():
             return self.lanes[:0]
         if sharing > 1:

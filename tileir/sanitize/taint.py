@@ -68,7 +68,7 @@ def is_marked(values: Sequence[object]) -> bool:
 
 
 def plain(value: object) -> object:
-    """The value without its marks."""
+    """Return the value without its marks."""
     if type(value) is Marked:
         return value.value
     return tuple(map(plain, value)) if type(value) is tuple else value
@@ -94,7 +94,7 @@ def marks_of(value: object, origin: Origin) -> Mask:
 
 
 def with_marks(value: object, marks: dict[Origin, Mask]) -> object:
-    """The tile with its marks; itself if there are none."""
+    """Return the tile with its marks; itself if there are none."""
     left = {origin: mask for origin, mask in marks.items() if mask.any()}
     return Marked(np.asarray(value), left) if left else value
 
@@ -108,7 +108,7 @@ Transfer = Callable[[Op, Callable[..., object], Sequence[object], object, Origin
 
 
 def spread(op: Op, function: Callable[..., object], values: Sequence[object], result: object) -> object:
-    """The result of ``function(*plain operands)`` with the marks that it gets from the operands."""
+    """Return the result of ``function(*plain operands)`` with the marks that it gets from the operands."""
     found = origins(flattened(values))
     if isinstance(result, tuple):
         return tuple(_everywhere(one, found) for one in result)
@@ -212,7 +212,7 @@ Again = Callable[[list[object]], list[object]]
 
 
 def reduced(op: Reduce | Scan, again: Again, values: Sequence[object], results: list[object]) -> list[object]:
-    """The results of a reduction with their marks; `again` reduces other tiles."""
+    """Return the results of a reduction with their marks; `again` reduces other tiles."""
     found = origins(values)
     neutral = [_identity(one) for one in op.identities]
     marks: list[dict[Origin, Mask]] = [{} for _ in results]
@@ -254,7 +254,7 @@ def _differs(one: object, other: object) -> Mask:
 
 
 def _identity(attribute: Attribute) -> np.generic:
-    """The neutral element as an element of a tile."""
+    """Return the neutral element as an element of a tile."""
     assert isinstance(attribute, FloatAttr | IntegerAttr), "identities are numbers"
     element: ElementType = attribute.type
     bits = attribute.bits if isinstance(attribute, FloatAttr) else attribute.value

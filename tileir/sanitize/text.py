@@ -23,7 +23,7 @@ def report_text(
 
 
 def findings_text(findings: Sequence[Finding], sources: tuple[Source, ...], tool: str) -> list[str]:
-    """The lines of findings, with a rule around each."""
+    """Return the lines of findings, with a rule around each."""
     parts = [line for finding in findings for line in (RULE, *_finding(finding, sources, tool))]
     return [*parts, RULE] if parts else []
 
@@ -40,7 +40,7 @@ def _finding(finding: Finding, sources: tuple[Source, ...], tool: str) -> Iterat
 
 
 def places(finding: Finding) -> Iterator[tuple[Location, str]]:
-    """The access, the other one, and whatever else belongs to it, each with what happens there."""
+    """Yield the access, the other one, and whatever else belongs to it, each with what happens there."""
     yield finding.loc, f"'{finding.op}' by {_block(finding.blocks[:1])}"
     if finding.other is not None:
         who = finding.blocks[1:] or (finding.blocks[:1] if finding.kind == "missing-token" else ())

@@ -87,7 +87,7 @@ class SanitizerObserver(Observer):
 
 
 def _reduced(op: Reduce | Scan, preparation: Preparation, rule: RegionRule) -> Step:
-    """The step of a reduction or scan, through which marks spread."""
+    """Return the step of a reduction or scan, through which marks spread."""
     sources = [preparation.slot(value) for value in op.sources]
     step = rule(op, preparation)
     results = [slot for slot in map(preparation.slots.of, op.results) if slot is not None]
@@ -113,7 +113,7 @@ def _reduced(op: Reduce | Scan, preparation: Preparation, rule: RegionRule) -> S
 
 
 def _spreading(op: Op, function: Function, session: Session) -> Function:
-    """The function, whose marks spread; a fault is reported and leaves zeros."""
+    """Return the function, whose marks spread; a fault is reported and leaves zeros."""
 
     def run(*values: object) -> object:
         try:
@@ -129,7 +129,7 @@ def _spreading(op: Op, function: Function, session: Session) -> Function:
 
 
 def _survived(op: Op, fault: Fault, values: tuple[object, ...], session: Session) -> object:
-    """The results of an operation that faults, where it has any that are numbers."""
+    """Return the results of an operation that faults, where it has any that are numbers."""
     if not all(isinstance(result.type, TileType) for result in op.results):
         raise fault
     session.fault(op, fault)

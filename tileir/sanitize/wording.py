@@ -47,7 +47,7 @@ _WHY = {
 
 
 def conflict_finding(found: Conflict, array: str | None, index: Index) -> Finding:
-    """The finding of two conflicting accesses."""
+    """Return the finding of two conflicting accesses."""
     if found.why == "lanes":
         return _lanes(found, array, index)
     earlier, later = found.earlier.site, found.later.site
@@ -110,7 +110,7 @@ _SINKS = {
 
 
 def origin_finding(origin: Origin, role: str, block: Coordinates, copied: bool) -> Finding:
-    """The finding of a value without meaning that arrives somewhere."""
+    """Return the finding of a value without meaning that arrives somewhere."""
     load = origin.site.op
     where = f" {_element(origin.array, origin.index)}" if origin.index is not None else ""
     if origin.kind == "uninitialized":

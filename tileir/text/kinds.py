@@ -39,17 +39,17 @@ class FreeForm:
 
 
 def free_value(attr: Attr, given: a.Attribute) -> Any:
-    """The Python value of a declared attribute that is given as `given`; None if that is of another kind."""
+    """Return the Python value of a declared attribute that is given as `given`; None if that is of another kind."""
     return _FREE_FORMS[attr.kind].value(attr, given)
 
 
 def free_attribute(attr: Attr, value: Any) -> a.Attribute:
-    """The attribute that stands for the Python value of a declared attribute."""
+    """Return the attribute that stands for the Python value of a declared attribute."""
     return _FREE_FORMS[attr.kind].attribute(value)
 
 
 def expected_form(attr: Attr) -> str:
-    """The free form of a declared attribute, for messages."""
+    """Return the free form of a declared attribute, for messages."""
     if attr.enum is not None:
         return f"one of {', '.join(case.text for case in attr.enum)}"
     return _FREE_FORMS[attr.kind].what
@@ -91,12 +91,12 @@ def _symbol(attr: Attr, given: a.Attribute) -> str | None:
 
 
 def _held(what: str, cls: type[a.BoolAttr] | type[a.StringAttr] | type[a.TypeAttr]) -> FreeForm:
-    """An attribute whose value is the Python value."""
+    """Return an attribute whose value is the Python value."""
     return FreeForm(what, lambda attr, given: given.value if isinstance(given, cls) else None, cls)
 
 
 def _itself(what: str, *classes: type[a.Attribute]) -> FreeForm:
-    """An attribute that is itself the value."""
+    """Return an attribute that is itself the value."""
     return FreeForm(what, lambda attr, given: given if isinstance(given, classes) else None, lambda value: value)
 
 

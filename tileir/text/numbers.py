@@ -39,7 +39,7 @@ class _Decimal:
 
 @lru_cache(maxsize=4096)
 def float_text(bits: int, element: ElementType) -> str:
-    """The canonical spelling of the pattern `bits` of the float type `element`; tf32 patterns have 19 bits."""
+    """Return the canonical spelling of the pattern `bits` of the float type `element`; tf32 patterns have 19 bits."""
     layout = element.layout
     if is_special(bits, element):
         return _hex(bits)
@@ -66,7 +66,7 @@ def _hex(bits: int) -> str:
 
 
 def _magnitude(bits: int, element: ElementType) -> tuple[int, int]:
-    """The absolute value of a finite pattern as ``mantissa * 2**power``."""
+    """Return the absolute value of a finite pattern as ``mantissa * 2**power``."""
     layout = element.layout
     exponent, fraction = divmod(bits & layout.magnitude_mask, 1 << layout.fraction)
     if exponent == 0 and element is not F8E8M0FNU:
@@ -75,7 +75,7 @@ def _magnitude(bits: int, element: ElementType) -> tuple[int, int]:
 
 
 def _digits(bits: int) -> int:
-    """The decimal digits that `bits` bits are surely worth."""
+    """Return the decimal digits that `bits` bits are surely worth."""
     return bits * _BITS_PER_DIGIT[1] // _BITS_PER_DIGIT[0]
 
 
@@ -147,7 +147,7 @@ def is_nan(bits: int, element: ElementType) -> bool:
 
 
 def exact_integer(bits: int, element: ElementType) -> int | None:
-    """The value of a finite pattern if it is an integer that is not negative, nor negative zero."""
+    """Return the value of a finite pattern if it is an integer that is not negative, nor negative zero."""
     layout = element.layout
     if is_special(bits, element) or bits > layout.magnitude_mask:
         return None
@@ -161,7 +161,7 @@ def exact_integer(bits: int, element: ElementType) -> int | None:
 
 
 def float_bits(text: str, element: ElementType) -> int:
-    """The pattern of the decimal literal `text`: rounded to f64, then to `element`, both to nearest even.
+    """Return the pattern of the decimal literal `text`: rounded to f64, then to `element`, both to nearest even.
 
     Raises OverflowError when the literal overflows f64.
     """
@@ -172,7 +172,8 @@ def float_bits(text: str, element: ElementType) -> int:
 
 
 def float_pattern(value: float, element: ElementType) -> int:
-    """The pattern of a Python float, rounded to nearest even; a NaN gives the quiet one with all other bits clear."""
+    """Return the pattern of a Python float, rounded to nearest even; a NaN gives the quiet one with all other bits
+    clear."""
     layout = element.layout
     if isnan(value):
         return _overflow(element) if layout.nan is None else layout.nan
@@ -183,7 +184,7 @@ def float_pattern(value: float, element: ElementType) -> int:
 
 
 def _nearest_exact(text: str, element: ElementType) -> int:
-    """The pattern of the short form `text`, rounded only once."""
+    """Return the pattern of the short form `text`, rounded only once."""
     digits, _, power = text.lstrip("-").partition("e")
     number, exponent = int(digits.replace(".", "")), int(power) - _SHORT_FRACTION
     if exponent >= 0:
@@ -200,7 +201,7 @@ def _signed(magnitude: int, negative: bool, element: ElementType) -> int:
 
 
 def _nearest(numerator: int, denominator: int, element: ElementType) -> int:
-    """The pattern without sign nearest to a ratio that is not negative, ties to even."""
+    """Return the pattern without sign nearest to a ratio that is not negative, ties to even."""
     layout = element.layout
     smallest = layout.lowest_exponent
     exponent = max(_floor_log2(numerator, denominator), smallest) if numerator else smallest
@@ -229,7 +230,7 @@ def _divide_even(numerator: int, denominator: int) -> int:
 
 @cache
 def _overflow(element: ElementType) -> int:
-    """The pattern that stands for everything too large: infinity, else NaN, else the largest value."""
+    """Return the pattern that stands for everything too large: infinity, else NaN, else the largest value."""
     layout = element.layout
     return layout.magnitude_mask if layout.infinity is None else layout.infinity
 
@@ -252,7 +253,7 @@ def _escaped(byte: int) -> str:
 
 
 def name_text(name: str) -> str:
-    """A dictionary key or hint key: bare where it can be."""
+    """Return a dictionary key or hint key: bare where it can be."""
     return name if _BARE_NAME.fullmatch(name) else string_text(name)
 
 

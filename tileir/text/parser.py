@@ -66,7 +66,7 @@ class Parser(StatementReader):
     # ------------------------------------------------------------ the file
 
     def file(self) -> Op | None:
-        """The module of the file; None when it was given up."""
+        """Return the module of the file; None when it was given up."""
         block = Block()
         try:
             self._top_level(block, END)

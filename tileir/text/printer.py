@@ -76,7 +76,7 @@ FORMS = tuple(_WRITERS)
 
 
 def _disassembled(module: Module) -> list[Op]:
-    """The items in the order of a bytecode file: globals, then the others."""
+    """Return the items in the order of a bytecode file: globals, then the others."""
     return sorted(module.items, key=lambda item: not isinstance(item, Global))
 
 
@@ -94,7 +94,8 @@ def _places(items: Iterable[Op], form: str) -> Iterator[tuple[Op, Location]]:
 
 
 def _stored_with(item: Op) -> Keep:
-    """The part of the locations in an item that bytecode keeps: none of a global, nor of a function without its own."""
+    """Return the part of the locations in an item that bytecode keeps: none of a global, nor of a function without its
+    own."""
     known = not isinstance(item, Global) and stored(item.loc) != UNKNOWN
     return stored if known else lambda loc: UNKNOWN
 

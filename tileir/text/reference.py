@@ -15,7 +15,8 @@ from tileir.text.syntax.format import shown
 
 
 def syntax(spec: OpSpec) -> str:
-    """The text form in one line: words as written, ``%operands``, ``[optional parts]``, ``<attributes>`` by name."""
+    """Return the text form in one line: words as written, ``%operands``, ``[optional parts]``, ``<attributes>`` by
+    name."""
     if spec.format is None:
         return spec.syntax
     text = " ".join(part for part in (_result_names(spec), spec.name, shown(spec)) if part)
@@ -28,7 +29,7 @@ def _result_names(spec: OpSpec) -> str:
 
 
 def operation_page(op: type[Op]) -> str:
-    """The page of an operation, as Markdown."""
+    """Return the page of an operation, as Markdown."""
     spec = op.spec
     facts = [f"since {spec.since}", _encoding(spec), *_other_names(spec), _reference(spec)]
     parts = [f"# {spec.name}\n", f"{spec.doc}\n", f"```text\n{syntax(spec)}\n```\n", f"*{'; '.join(facts)}*\n"]
@@ -111,7 +112,7 @@ def _cell(text: str) -> str:
 
 
 def stated_rules(spec: OpSpec) -> Iterator[str]:
-    """The traits, in words; those that a reader of programs has no use for are left out."""
+    """Yield the traits, in words; those that a reader of programs has no use for are left out."""
     for trait in spec.traits:
         if isinstance(trait, Same):
             yield f"{', '.join(f'`{name}`' for name in trait.fields)} have the same {trait.relation.value}"

@@ -9,9 +9,8 @@ from typing import Any
 
 
 def document(package: str, data: object, **texts: str) -> str:
-    """The document of ``page.html``, ``page.css`` and ``page.js`` of a package, with `data`, and with texts, which are
-    HTML, in the places of their names.
-    """
+    """Return the document of ``page.html``, ``page.css`` and ``page.js`` of a package, with `data`, and with texts,
+    which are HTML, in the places of their names."""
     folder = files(package)
     template, style, program = ((folder / f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
     parts: Mapping[str, str] = {**texts, "STYLE": style, "DATA": embedded_json(data), "PROGRAM": program}

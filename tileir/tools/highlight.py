@@ -31,7 +31,7 @@ def operation_words() -> tuple[str, ...]:
 
 @cache
 def canonical_operations() -> tuple[str, ...]:
-    """The names that the printer writes."""
+    """Return the names that the printer writes."""
     return tuple(sorted(OPS))
 
 
@@ -45,7 +45,8 @@ TYPE_WORDS = ("gather_scatter_view", "partition_view", "ptr", "strided_view", "t
 
 @cache
 def words_of(spec: OpSpec) -> tuple[str, ...]:
-    """The words that may follow the name of an operation: those of its format and the cases of its attributes."""
+    """Return the words that may follow the name of an operation: those of its format and the cases of its
+    attributes."""
     found = set(_WORD.findall(_QUOTED.sub(" ", syntax(spec).replace(spec.name, " "))))
     for attr in spec.attrs:
         if attr.enum is not None:
@@ -57,7 +58,7 @@ def words_of(spec: OpSpec) -> tuple[str, ...]:
 
 @cache
 def attribute_words() -> tuple[str, ...]:
-    """The words of all operations that are no names of operations or types."""
+    """Return the words of all operations that are no names of operations or types."""
     found = {word for op in OPS.values() for word in words_of(op.spec)}
     return tuple(sorted(found - set(operation_words()) - set(TYPE_WORDS) - set(element_words())))
 
@@ -113,7 +114,7 @@ def _any(words: Iterable[str]) -> str:
 
 
 def grammar() -> dict[str, object]:
-    """The TextMate grammar."""
+    """Return the TextMate grammar."""
     return {
         "name": "Tile IR",
         "scopeName": SCOPE,

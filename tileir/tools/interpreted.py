@@ -42,7 +42,7 @@ def bound_arguments(kernel: Kernel, grid: GridLike, args: Sequence[object]) -> t
 
 
 def placed(kernel: Kernel, grid: Grid, arguments: Sequence[Argument]) -> BoundLaunch:
-    """A launch with its arguments in memory."""
+    """Return a launch with its arguments in memory."""
     storage = kernel.module.globals
     made = Memory((), storage.addresses)
     give_memory(made, arguments, storage)

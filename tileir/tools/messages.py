@@ -41,7 +41,7 @@ class MessageStream:
         self._numbers = itertools.count(1)
 
     def receive(self) -> Message | None:
-        """The next message; None at the end, or of what is none."""
+        """Return the next message; None at the end, or of what is none."""
         try:
             message = json.loads(read_content(self._reader) or b"")
         except (ValueError, RecursionError):

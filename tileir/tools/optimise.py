@@ -77,7 +77,7 @@ def watched(
 
 
 def _chosen(level: int, passes: str | Sequence[str] | None, target: str | None) -> Sequence[Pass]:
-    """The passes to run. Raises ValueError."""
+    """Return the passes to run. Raises ValueError."""
     if target is not None and target not in target_names():
         raise ValueError(f"target: expected one of {', '.join(target_names())}, got {target!r}")
     if passes is None:

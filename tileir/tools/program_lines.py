@@ -36,7 +36,8 @@ class ProgramLines:
         self.sources: dict[str, Source] = {source.name: source}
 
     def _printed(self, module: Module, source: Source | None) -> Source:
-        """The program as it is printed: the lines of an operation are those of its like when that is read again."""
+        """Return the program as it is printed: the lines of an operation are those of its like when that is read
+        again."""
         text = to_text(module)
         again = parse(text, source.name if source else f"{module.filename or 'program'}.mlir")
         pairs = zip(module.walk(), again.walk())
@@ -47,13 +48,13 @@ class ProgramLines:
         return again.source
 
     def of(self, op: Op) -> list[LinePlace]:
-        """The line in the program, then those in other files, the innermost first."""
+        """Return the line in the program, then those in other files, the innermost first."""
         line = self._lines.get(op)
         own = [] if line is None else [LinePlace(self.program.name, line)]
         return own + [place for place in self.elsewhere(op.loc) if place not in own]
 
     def elsewhere(self, loc: Location) -> list[LinePlace]:
-        """The lines of a location that names files: where it is, and where that was called from."""
+        """Return the lines of a location that names files: where it is, and where that was called from."""
         found = []
         while True:
             place = file_position(loc)

@@ -54,7 +54,7 @@ class KernelArguments:
 
 
 def _names(name: str, kind: Signature) -> Iterator[str]:
-    """The name of each parameter that an argument becomes."""
+    """Yield the name of each parameter that an argument becomes."""
     if isinstance(kind, tuple):
         for index, part in enumerate(kind):
             yield from _names(f"{name}[{index}]", part)
@@ -67,7 +67,7 @@ def _names(name: str, kind: Signature) -> Iterator[str]:
 
 
 def _rank(kind: str) -> int:
-    """The rank of a descriptor: ``tensordesc<fp16[64, 32]>``."""
+    """Return the rank of a descriptor: ``tensordesc<fp16[64, 32]>``."""
     return kind.partition("[")[2].partition("]")[0].count(",") + 1
 
 
@@ -138,7 +138,8 @@ def _pointer_binder(kernel: str, name: str) -> Bind:
 
 
 def _other_pointer(kernel: str, name: str, value: Any) -> Argument:
-    """An array that is wrapped, a tensor that Triton has wrapped to read its memory as another type, an address."""
+    """Return an array that is wrapped, a tensor that Triton has wrapped to read its memory as another type, an
+    address."""
     if isinstance(value, HostArray):
         return ArrayArgument.of(name, value.array)
     base = getattr(value, "base", None)
@@ -185,7 +186,7 @@ def _integer_binder(kernel: str, name: str, element: t.ElementType) -> Bind:
     mask, dtype = (1 << element.bits) - 1, DTYPES[element]
 
     def bind(value: Any) -> Argument:
-        """The low bits of an integer, as C takes it."""
+        """Return the low bits of an integer, as C takes it."""
         try:
             bits = operator.index(value) & mask
         except TypeError:
@@ -199,7 +200,7 @@ def _float_binder(kernel: str, name: str, element: t.ElementType) -> Bind:
     number = DTYPES[element].type
 
     def bind(value: Any) -> Argument:
-        """A number rounded to the parameter's type; what is too large becomes infinite, as in C."""
+        """Return a number rounded to the parameter's type; what is too large becomes infinite, as in C."""
         try:
             with np.errstate(over="ignore"):
                 return ScalarArgument.of(name, number(value))

@@ -103,7 +103,7 @@ class CpuDriver(DriverBase):
 
 
 def _last_cache() -> int:
-    """The bytes of the processor's last cache, or 32 MiB where the system does not say."""
+    """Return the bytes of the processor's last cache, or 32 MiB where the system does not say."""
     try:
         return os.sysconf("SC_LEVEL3_CACHE_SIZE") or 32 << 20
     except (AttributeError, ValueError, OSError):
@@ -116,7 +116,7 @@ class CpuUtils:
     def load_binary(
         self, name: str, content: bytes, shared: int, device: int
     ) -> tuple[TritonKernel, TritonKernel, int, int, int]:
-        """A kernel, twice (as module and as function), with registers, spills and the threads of a block."""
+        """Return a kernel, twice (as module and as function), with registers, spills and the threads of a block."""
         from tileir.triton.launcher import TritonKernel
 
         loaded = TritonKernel(name, content)

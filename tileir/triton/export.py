@@ -67,7 +67,7 @@ def to_tile_ir(
 
 
 def _function(kernel: Any) -> Any:
-    """The function behind what tunes it, or guesses constants."""
+    """Return the function behind what tunes it, or guesses constants."""
     from triton.runtime.jit import JITFunction
 
     found = kernel
@@ -81,7 +81,7 @@ def _function(kernel: Any) -> Any:
 def _types(
     function: Any, signature: str | Sequence[str] | Mapping[str, str], constexprs: dict[str, object]
 ) -> tuple[dict[str, str], dict[tuple[int, ...], list[list[object]]]]:
-    """The type of each parameter by name, and what is known of its value."""
+    """Return the type of each parameter by name, and what is known of its value."""
     constant = {one.name for one in function.params if one.is_constexpr} | constexprs.keys()
     wanted = [one.name for one in function.params if one.name not in constant]
     if not isinstance(signature, Mapping):
@@ -115,7 +115,7 @@ def _known(name: str, type: str) -> str:
 
 
 def _constants(function: Any, types: dict[str, str], constexprs: dict[str, object]) -> dict[str, object]:
-    """The value of each constant."""
+    """Return the value of each constant."""
     unknown = constexprs.keys() - types.keys()
     if unknown:
         raise ValueError(f"constexprs: expected names of {', '.join(types)}, got {', '.join(sorted(unknown))}")

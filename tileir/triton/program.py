@@ -97,7 +97,7 @@ def _remember(content: bytes, module: Module) -> None:
 
 
 def loaded_kernel(content: bytes, name: str) -> Kernel:
-    """The kernel `name` of what `Stages.loaded` has made, in this process or in another one."""
+    """Return the kernel `name` of what `Stages.loaded` has made, in this process or in another one."""
     module = _known.pop(content, None)
     return (from_content(content, name) if module is None else module)[name]
 

@@ -108,7 +108,7 @@ def disable() -> None:
 
 
 def enabled() -> str | None:
-    """The target that Triton's kernels run on; None where that is a GPU of Triton's own."""
+    """Return the target that Triton's kernels run on; None where that is a GPU of Triton's own."""
     driver = active()
     return None if driver is None else driver.chosen.target.name
 

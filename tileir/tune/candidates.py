@@ -80,18 +80,18 @@ def launchable(task: TuneTask, point: Point, check: Check, target: str | None = 
 
 
 def parameters_of(point: Point) -> dict[str, PointValue]:
-    """The part of a point that texts name."""
+    """Return the part of a point that texts name."""
     return {name: value for name, value in point.items() if ":" not in name and name != LEVEL}
 
 
 def options_of(point: Point) -> LaunchOptions:
-    """The part of a point that are options of the launch."""
+    """Return the part of a point that are options of the launch."""
     chosen = {name.removeprefix(OPTION): value for name, value in point.items() if name.startswith(OPTION)}
     return cast(LaunchOptions, chosen)
 
 
 def grid_of(text: str, names: Point) -> tuple[int, ...]:
-    """The extents of a grid. Raises UsageError."""
+    """Return the extents of a grid. Raises UsageError."""
     words = substituted(text, names, "the grid").split(",")
     try:
         return tuple(int(word) for word in words)
@@ -103,7 +103,7 @@ def grid_of(text: str, names: Point) -> tuple[int, ...]:
 
 
 def kernel_of(task: TuneTask, point: Point, scalars: Mapping[str, object]) -> Kernel:
-    """The kernel that a point makes of a template."""
+    """Return the kernel that a point makes of a template."""
     text = substituted(task.program, parameters_of(point))
     module = Module.of(parse(text, "<template>"))
     verify(module).raise_if_errors()
@@ -120,7 +120,7 @@ def kernel_of(task: TuneTask, point: Point, scalars: Mapping[str, object]) -> Ke
 
 
 def _scalars(task: TuneTask, point: Point) -> tuple[list[str], dict[str, object]]:
-    """The words of the arguments, and the scalar ones by the names of their parameters."""
+    """Return the words of the arguments, and the scalar ones by the names of their parameters."""
     names = parameters_of(point)
     words = [substituted(word, names, "an argument") for word in task.arguments]
     module = Module.of(parse(substituted(task.program, names), "<template>"))
@@ -187,12 +187,12 @@ def _cutile_launch(task: TuneTask, names: Mapping[str, PointValue]) -> tuple[tup
 
 
 def search_of_script(task: TuneTask) -> DeclaredSearch:
-    """The search that the function of a task calls on its arguments."""
+    """Return the search that the function of a task calls on its arguments."""
     return declared_search(task.program, task.function, cutile_values(task.arguments, task.seed))
 
 
 def _cutile_kernel(task: TuneTask, names: Mapping[str, PointValue]) -> Any:
-    """The kernel of that name, or what the function of that name returns for the parameters of the space."""
+    """Return the kernel of that name, or what the function of that name returns for the parameters of the space."""
     import cuda.tile as ct
 
     found = runpy.run_path(task.program, run_name="<tune>").get(task.function)

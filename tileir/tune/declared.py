@@ -69,7 +69,8 @@ def _searches_found() -> Iterator[None]:
 
 
 def declared_search(script: str, function: str, values: Sequence[object]) -> DeclaredSearch:
-    """The search that a function of a script calls when it is given `values`. Raises UsageError if it calls none."""
+    """Return the search that a function of a script calls when it is given `values`. Raises UsageError if it calls
+    none."""
     import cuda.tile as ct
 
     with _searches_found():
@@ -87,7 +88,7 @@ def declared_search(script: str, function: str, values: Sequence[object]) -> Dec
 
 
 def literal_space(script: str, function: str) -> dict[str, tuple[PointValue, ...]]:
-    """The values of the parameters of a function that are annotated with them, as in ``T: Literal[64, 128]``."""
+    """Return the values of the parameters of a function that are annotated with them, as in ``T: Literal[64, 128]``."""
     found = runpy.run_path(script, run_name="<tune>").get(function)
     if not inspect.isfunction(found):
         return {}

@@ -34,7 +34,7 @@ def task_of(spec: Mapping[str, Json]) -> TuneTask:
 
 
 def spaced(spec: dict[str, Json], content: bytes) -> WorkResult:
-    """The space that a cuTile script declares: of the search that a function calls, or of its parameters."""
+    """Return the space that a cuTile script declares: of the search that a function calls, or of its parameters."""
     task = task_of(spec)
     values = literal_space(task.program, task.function) if task.grid else {CONFIG: search_of_script(task).names}
     return WorkResult({"values": {name: list(found) for name, found in values.items()}})
@@ -56,7 +56,7 @@ def checked(spec: dict[str, Json], content: bytes) -> WorkResult:
 
 
 def difference(found: Launchable, expected: Sequence[np.ndarray]) -> str | None:
-    """The first array that is not as expected."""
+    """Return the first array that is not as expected."""
     for name, array, other in zip(found.names, found.arrays, expected):
         if array.shape != other.shape:
             return f"wrong result: array '{name}' has shape {array.shape}, expected {other.shape}"
@@ -93,7 +93,7 @@ def raced(spec: dict[str, Json], content: bytes) -> WorkResult:
 
 
 def _clock(found: Launchable) -> Callable[[], float]:
-    """A clock of samples that are long enough to be measured. The first launches compile and warm up."""
+    """Return a clock of samples that are long enough to be measured. The first launches compile and warm up."""
     found.launch()
     estimate = min(found.clock() for _ in range(2))
     launches = max(1, int(SAMPLE_SECONDS / max(estimate, 1e-9)))

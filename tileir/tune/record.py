@@ -27,7 +27,7 @@ _PACKAGES = ("tileir", "numpy", "llvmlite", "triton", "cuda-tile", "nvidia-cuda-
 
 
 def machine() -> dict[str, object]:
-    """The machine and the versions that figures belong to."""
+    """Return the machine and the versions that figures belong to."""
     return {
         "system": platform.platform(),
         "processor": _processor(),
@@ -53,7 +53,7 @@ def _version(package: str) -> str | None:
 
 
 def place_of(name: str) -> Path:
-    """The file of the record `name`. Raises UsageError for what is no name, or without a place for it."""
+    """Return the file of the record `name`. Raises UsageError for what is no name, or without a place for it."""
     directory = default_directory()
     if not _NAME.fullmatch(name):
         raise UsageError(f"name of a record: expected letters, digits and . _ -, got '{name}'")
@@ -168,7 +168,7 @@ def tuned(name: str, file: str | Path | None = None) -> TuneRecord:
 
 
 def picture(record: TuneRecord) -> str:
-    """An SVG of the medians with their intervals, a row for each point that was timed, the fastest on top."""
+    """Return an SVG of the medians with their intervals, a row for each point that was timed, the fastest on top."""
     from html import escape
 
     timed = [row for row in record.rows if "median" in row]

@@ -26,7 +26,7 @@ class SpaceSearch(Protocol):
 
 
 def name_of(point: Point) -> str:
-    """A point as text."""
+    """Return a point as text."""
     return json.dumps(dict(point), sort_keys=True)
 
 
@@ -94,7 +94,7 @@ class OptunaSearch:
 
 
 def search_of(how: str, space: TuneSpace, trials: int | None, seed: int) -> SpaceSearch:
-    """The search of that name. Raises UsageError if it is not there."""
+    """Return the search of that name. Raises UsageError if it is not there."""
     if how == "optuna":
         return OptunaSearch(space, trials or DEFAULT_TRIALS, seed)
     if how == "exhaustive":

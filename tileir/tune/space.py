@@ -43,7 +43,7 @@ class TuneSpace:
             yield dict(zip(self.values, chosen))
 
     def at(self, number: int) -> Point:
-        """The point of that number in the order of iteration."""
+        """Return the point of that number in the order of iteration."""
         found: dict[str, PointValue] = {}
         for name in reversed(list(self.values)):
             number, index = divmod(number, len(self.values[name]))
@@ -52,7 +52,7 @@ class TuneSpace:
 
 
 def values_of(word: str, option: str) -> tuple[str, tuple[PointValue, ...]]:
-    """The name and the values in a word such as ``TILE=16,32``. Raises UsageError."""
+    """Return the name and the values in a word such as ``TILE=16,32``. Raises UsageError."""
     name, given, text = word.partition("=")
     values = tuple(_value(part) for part in text.split(",") if part)
     if not given or not name or not values:
@@ -74,7 +74,8 @@ def _value(text: str) -> PointValue:
 
 
 def substituted(text: str, names: Point, what: str = "the template") -> str:
-    """A text with the value of each ``{{expression}}`` in its place. Raises UsageError for a name that is not there."""
+    """Return a text with the value of each ``{{expression}}`` in its place. Raises UsageError for a name that is not
+    there."""
 
     def value(match: re.Match[str]) -> str:
         return str(evaluated(match[1], names, what))
@@ -83,7 +84,7 @@ def substituted(text: str, names: Point, what: str = "the template") -> str:
 
 
 def evaluated(text: str, names: Point, what: str) -> PointValue:
-    """The value of an expression: names, numbers, ``+ - * // %`` and parentheses."""
+    """Return the value of an expression: names, numbers, ``+ - * // %`` and parentheses."""
     try:
         return _evaluated(ast.parse(text.strip(), mode="eval").body, names)
     except KeyError as error:

@@ -30,7 +30,7 @@ _WAIT_SECONDS = 3600.0
 
 
 def declared_values(task: TuneTask, limits: JobLimits) -> dict[str, tuple[PointValue, ...]]:
-    """The space that a cuTile script declares, run in a process of its own. Raises UsageError if that fails."""
+    """Return the space that a cuTile script declares, run in a process of its own. Raises UsageError if that fails."""
     _import_cutile()
     job = FarmJob("tune-space", {"task": task_json(task)})
     found = attempt(job.kind, job.text, b"", limits)
@@ -102,7 +102,8 @@ class Tuner:
             raise UsageError(f"the first configuration, {name_of(point)}, fails on '{reference}': {found.reason}")
 
     def _checked(self, points: Sequence[Point]) -> list[Point]:
-        """The points whose result is right; they are compiled beside each other, each in a process of its own."""
+        """Return the points whose result is right; they are compiled beside each other, each in a process of its
+        own."""
         jobs = {name_of(point): self._check_job(point) for point in points}
         with JobStore(self.folder / "store.db") as store:
             drive(store, self.workers, jobs.values(), self.limits)

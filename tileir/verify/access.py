@@ -155,5 +155,5 @@ def inbounds_length(op: Access, context: CheckContext) -> Violation | None:
 
 
 def accessed(op: Access) -> tuple[TileViewType, Sequence[Value[TileType]]]:
-    """The type of the view, and the index."""
+    """Return the type of the view, and the index."""
     return op.view.type, op.index

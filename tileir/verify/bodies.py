@@ -39,7 +39,7 @@ def _combines(parent: Op, type: Type, element: Type) -> bool:
 
 
 def body_around(op: Op, outer: Op | None) -> Op | None:
-    """The reduction whose body the regions of `op` belong to: through `if`, but not through loops."""
+    """Return the reduction whose body the regions of `op` belong to: through `if`, but not through loops."""
     if isinstance(op, BODIES):
         return op
     return outer if isinstance(op, If) else None

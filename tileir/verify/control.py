@@ -72,12 +72,12 @@ def results_need_else(op: If, context: CheckContext) -> Violation | None:
 
 
 def _passed(op: Op, context: CheckContext) -> tuple[type[Op], ...]:
-    """The operations that an exit leaves on its way; `return` leaves loops since 13.4."""
+    """Return the operations that an exit leaves on its way; `return` leaves loops since 13.4."""
     return (If, Loop) if isinstance(op, Return) and context.level >= (13, 4) else (If,)
 
 
 def _target(op: Op, context: CheckContext) -> Op | None:
-    """The nearest operation around `op` that its exit does not merely pass through."""
+    """Return the nearest operation around `op` that its exit does not merely pass through."""
     passed, parent = _passed(op, context), op.parent_op
     while isinstance(parent, passed):
         parent = parent.parent_op

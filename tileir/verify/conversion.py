@@ -100,7 +100,7 @@ _PAIRS = {
 
 
 def conversion_modes(source: ElementType, result: ElementType, level: Version) -> tuple[Rounding, ...]:
-    """The rounding modes of a conversion between float types; 13.4 added most of them."""
+    """Return the rounding modes of a conversion between float types; 13.4 added most of them."""
     if result is F8E8M0FNU:
         return (Rounding.ZERO, Rounding.POSITIVE_INF)
     if result in _NARROW or level < (13, 4):
@@ -118,5 +118,5 @@ def widens(source: ElementType, result: ElementType) -> bool:
 
 
 def _exponents(format: FloatFormat) -> tuple[int, int]:
-    """The exponents of the smallest normal and of the largest number."""
+    """Return the exponents of the smallest normal and of the largest number."""
     return format.lowest_exponent, math.frexp(format.max_finite)[1] - 1

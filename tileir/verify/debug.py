@@ -67,7 +67,7 @@ class FunctionScope:
         self._usable = not isinstance(function.loc, CallSiteLoc) and self._subprogram is found
 
     def violation(self, loc: Location) -> tuple[str, Violation] | None:
-        """The code and violation of an operation at `loc`; a function without scope is reported only once."""
+        """Return the code and violation of an operation at `loc`; a function without scope is reported only once."""
         if not self._usable:
             return None
         found = debug_scope(loc)

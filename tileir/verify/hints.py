@@ -25,7 +25,7 @@ def entries_are_dictionaries(op: Op, context: CheckContext) -> Violation | None:
 
 
 def warnings(op: Op, level: Version) -> Iterator[tuple[str, Violation]]:
-    """The codes and violations of hints that have no effect: unknown names, values of the wrong kind or range."""
+    """Yield the codes and violations of hints that have no effect: unknown names, values of the wrong kind or range."""
     for key, entry in _targets(op):
         if version_key(_KEYS.get(key, "99.0")) > level:
             names = listed([name for name, since in _KEYS.items() if version_key(since) <= level])

@@ -87,7 +87,7 @@ _KINDS = {
 
 
 def kind_of(attr: Attr) -> ExpectedAttribute:
-    """The kind of a declared attribute."""
+    """Return the kind of a declared attribute."""
     if attr.enum is not None:
         return _instance(listed([case.text for case in attr.enum]), attr.enum)
     return _KINDS[attr.kind]
@@ -107,7 +107,7 @@ _WORDS: dict[type, str] = {
 
 
 def value_text(value: object) -> str:
-    """An attribute's value as messages show it."""
+    """Return an attribute's value as messages show it."""
     if isinstance(value, TextEnum):
         return value.text
     if isinstance(value, BoolAttr):

@@ -169,7 +169,8 @@ def format_operands(op: PrintTko, context: CheckContext) -> Violation | None:
 
 
 def _conversions(text: str) -> Iterator[str | None]:
-    """The conversion letter after each ``%``, None if there is none; scanning goes on right behind the ``%`` (7.2)."""
+    """Yield the conversion letter after each ``%``, None if there is none; scanning goes on right behind the ``%``
+    (7.2)."""
     position = text.find("%")
     while position >= 0:
         if text.startswith("%%", position):

@@ -123,11 +123,11 @@ def value_loc(value: Value) -> Location:
 
 
 def defined(value: Value, what: str) -> tuple[Note, ...]:
-    """A note that shows where an operand comes from."""
+    """Return a note that shows where an operand comes from."""
     loc = value_loc(value)
     return () if isinstance(loc, UnknownLoc) else (Note(f"{what} is defined here, as {value.type!r}", loc),)
 
 
 def noted(message: str, loc: Location) -> tuple[Note, ...]:
-    """A note, unless its place is unknown."""
+    """Return a note, unless its place is unknown."""
     return () if isinstance(loc, UnknownLoc) else (Note(message, loc),)

@@ -76,7 +76,7 @@ def relation_hint(relation: Relation, type: Type, other: Type) -> str | None:
 
 
 def rules(spec: OpSpec) -> tuple[Rule, ...]:
-    """The derived rules of one operation, in the order of checking."""
+    """Return the derived rules of one operation, in the order of checking."""
     result = versions.op_rules(spec)
     result += _counts(spec)
     result += [_parent(trait) for trait in spec.traits if isinstance(trait, ParentOneOf)]
@@ -291,7 +291,7 @@ def _relation(spec: OpSpec, trait: Same) -> Rule:
 
 
 def differs(what: str, type: Type, relation: Relation, other: str, other_type: Type) -> Violation:
-    """The violation of a field that has not the type, shape, rank or element type of another."""
+    """Return the violation of a field that has not the type, shape, rank or element type of another."""
     wanted = _wanted(relation, other_type)
     expected = f"{wanted}, as {other}" + ("" if relation is Relation.TYPE else f" of {other_type!r}")
     return Violation(what, expected, repr(type), hint=relation_hint(relation, type, other_type))

@@ -44,13 +44,13 @@ def symbol_name(op: Op) -> str | None:
 
 
 def signature_of(op: Op) -> FunctionType | None:
-    """The signature of an entry or function, if it has one."""
+    """Return the signature of an entry or function, if it has one."""
     signature = op.attributes.get("function_type")
     return signature if isinstance(signature, FunctionType) else None
 
 
 def _components(graph: dict[Op, list[Op]]) -> dict[Op, int]:
-    """The strongly connected component of each function (Tarjan 1972, with an explicit stack)."""
+    """Return the strongly connected component of each function (Tarjan 1972, with an explicit stack)."""
     order: dict[Op, int] = {}
     lowest: dict[Op, int] = {}
     component: dict[Op, int] = {}

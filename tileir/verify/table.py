@@ -50,7 +50,7 @@ class Checks:
 
 
 def own_rules(op: type[Op]) -> tuple[Rule, ...]:
-    """The rules that the chapters give an operation, besides those of its declaration."""
+    """Return the rules that the chapters give an operation, besides those of its declaration."""
     return tuple(rule for chapter in CHAPTERS for rule in chapter.rules.get(op, ()))
 
 

@@ -25,7 +25,7 @@ from tileir.verify.table import CHECKS, Checks
 
 
 def visibility_violation(op: Op, value: Value) -> tuple[str, Violation]:
-    """The code and violation of an operand that is not visible at `op`."""
+    """Return the code and violation of an operand that is not visible at `op`."""
     what = _operand_text(op, value)
     definition = value.owner if isinstance(value.owner, Block) else value.owner.parent
     notes = noted("the value is defined here", value_loc(value))
@@ -125,7 +125,7 @@ class Verifier:
                 frames += self._frames(op, frames[-1])
 
     def _frames(self, op: Op, outer: Frame | None) -> list[Frame]:
-        """A frame for each region of `op`, the first one last."""
+        """Return a frame for each region of `op`, the first one last."""
         frames = [Frame(block, op, outer) for block in op.regions if block is not None]
         for frame in frames:
             frame.sound = self._sound.setdefault(op.__class__, {})
@@ -220,7 +220,7 @@ class Verifier:
         return self._warn_hints and "optimization_hints" in op.attributes
 
     def _misplaced(self, op: Op, frame: Frame) -> tuple[str, Violation] | None:
-        """The violation of an operation that cannot stand where it does, whatever it is made of."""
+        """Return the violation of an operation that cannot stand where it does, whatever it is made of."""
         if isinstance(frame.block.parent, ModuleOp):
             violation = item_violation(op)
             return None if violation is None else ("E0803", violation)
@@ -305,7 +305,7 @@ class Verifier:
         )
 
     def _marked(self, index: int) -> Diagnostic:
-        """The diagnostic at `index`, with a note if it is the last shown of too many."""
+        """Return the diagnostic at `index`, with a note if it is the last shown of too many."""
         found = self._found[index]
         rest = (later.severity for later in self._found[index + 1 :])
         if self._counts[found.severity] <= MAX_SHOWN or found.severity in rest:

@@ -31,7 +31,7 @@ _POINTER_ATTR_SINCE = {
 
 
 def type_since(type: Type) -> str:
-    """The first version that knows `type` with all its parts."""
+    """Return the first version that knows `type` with all its parts."""
     return max(_parts(type), key=version_key)
 
 

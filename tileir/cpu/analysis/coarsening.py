@@ -213,7 +213,7 @@ class _Longer:
         return all(value in self.dims or dim not in self._varies(value) for value in op.operands)
 
     def _side_by_side(self, value: Value) -> int | None:
-        """The dimension along which integers or pointers go on in the next tile block as they do in this one."""
+        """Return the dimension along which integers or pointers go on in the next tile block as they do in this one."""
         type = value.tile
         if not isinstance(type.element, t.PointerType) and not type.element.is_int:
             return None
@@ -256,7 +256,7 @@ class _Longer:
             raise _Unsuited
 
     def _view_dim(self, access: MemoryAccess) -> int | None:
-        """The dimension of the tile that follows the axis; None if all tile blocks access the same tile."""
+        """Return the dimension of the tile that follows the axis; None if all tile blocks access the same tile."""
         view = access.address.type
         following = [dim for dim, index in enumerate(access.indices) if index in self.moving or index in self.dims]
         if not following:
@@ -292,7 +292,7 @@ class _Longer:
 
 
 def _long(type: t.TileType) -> frozenset[int]:
-    """The dimensions of more than one element."""
+    """Return the dimensions of more than one element."""
     return frozenset(dim for dim, extent in enumerate(type.shape) if extent > 1)
 
 

@@ -67,7 +67,7 @@ class Fusion:
         return isinstance(op, CHEAP) or self._root[op] is not op
 
     def expression(self, value: Value) -> Iterator[Value]:
-        """The values that elements of `value` are computed from in one loop, each once, beginning with itself."""
+        """Yield the values that elements of `value` are computed from in one loop, each once, beginning with itself."""
         waiting, seen = [value], {value}
         while waiting:
             one = waiting.pop()
@@ -82,7 +82,7 @@ class Fusion:
         return value.op is not None and fusible(value.op) and self.fused(value)
 
     def weight(self, value: Value) -> int:
-        """The operations that compute an element of `value` where it is used, free ones left out."""
+        """Return the operations that compute an element of `value` where it is used, free ones left out."""
         if not self.is_expression(value):
             return 0
         computed = filter(self.is_expression, self.expression(value))
@@ -108,7 +108,8 @@ class Fusion:
         return roots.pop() if len(roots) == 1 else op
 
     def _consumer_root(self, user: Op, op: Op) -> Op:
-        """The root that a use leads to; one in another block or one that repeats costly work keeps the value here."""
+        """Return the root that a use leads to; one in another block or one that repeats costly work keeps the value
+        here."""
         if user.parent is not op.parent:
             return op
         if not fusible(user):

@@ -94,11 +94,11 @@ class Loads:
             yield from self.rows[op].ends if op in self.rows else ()
 
     def placement(self, tile: Value) -> LoadPlacement:
-        """The place where the elements of a loaded tile are read."""
+        """Return the place where the elements of a loaded tile are read."""
         return self._placements.get(tile, LoadPlacement.AT_ONCE)
 
     def read_in(self, store: Op) -> list[PutOffLoad]:
-        """The loads whose elements the loop of `store` reads."""
+        """Return the loads whose elements the loop of `store` reads."""
         return self._in_stores.get(store, [])
 
     def at_once(self) -> Loads:
@@ -134,7 +134,7 @@ class Loads:
         return LoadPlacement.BY_USERS if barrier is None else self._placement_before(barrier, tile)
 
     def _placement_before(self, barrier: Op, tile: Value) -> LoadPlacement:
-        """The placement of the load of `tile`, given the first operation after it that may change memory."""
+        """Return the placement of the load of `tile`, given the first operation after it that may change memory."""
         uses, store = self.readers.uses(tile), access_of(barrier)
         if any(self._place[op] > self._place[barrier] for op, _ in uses):
             return LoadPlacement.AT_ONCE
@@ -153,7 +153,8 @@ class Loads:
         return store.declared.effect is Effect.WRITE and (region.is_box or region.is_even)
 
     def _barrier_after(self, load: MemoryAccess) -> Op | None:
-        """The first operation after a load that may change memory, or has a region that runs any number of times."""
+        """Return the first operation after a load that may change memory, or has a region that runs any number of
+        times."""
         place = bisect_right(self._barrier_places, self._place[load.op])
         return self._barriers[place] if place < len(self._barriers) else None
 
@@ -238,7 +239,7 @@ class Readers:
         return self._uses[value]
 
     def _read_with(self, value: Value) -> Iterator[Value]:
-        """The values whose elements are read where those of `value` are."""
+        """Yield the values whose elements are read where those of `value` are."""
         for user in self._fusion.users(value):
             if self._passes(user):
                 yield user.results[0]
@@ -246,7 +247,7 @@ class Readers:
                 yield from filter(None, [self._put_off_with(user, value)])
 
     def _found(self, value: Value) -> Iterator[Use]:
-        """The uses of a value, when those of the values read with it are known."""
+        """Yield the uses of a value, when those of the values read with it are known."""
         for user in self._fusion.users(value):
             if self._passes(user):
                 yield from self._uses[user.results[0]]
@@ -275,7 +276,7 @@ class Readers:
         return isinstance(op, ALIASES) or (fusible(op) and self._fusion.fused(op.results[0]))
 
     def _put_off_with(self, user: Op, value: Value) -> Value | None:
-        """The tile of a put-off load through the pointers `value`: its users compute these where they read."""
+        """Return the tile of a put-off load through the pointers `value`: its users compute these where they read."""
         access = access_of(user) if user in self._put_off else None
         return None if access is None or access.address is not value else access.result
 

@@ -29,7 +29,8 @@ class Reuse:
         self._place = {op: place for place, op in enumerate(fusion.operations)}
 
     def given_up(self, tile: Value, by: Op) -> Iterator[Value]:
-        """The values whose memory is free for the elements of `tile`: the result of `by` or an expression in it."""
+        """Yield the values whose memory is free for the elements of `tile`: the result of `by` or an expression in
+        it."""
         if tile.op is None or not fusible(tile.op) or isinstance(tile.op, INDEX_MAPPING):
             return
         if tile.op is not by and not self._fusion.fused(tile):

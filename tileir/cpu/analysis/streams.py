@@ -32,7 +32,7 @@ Streams = dict[Op, tuple[int, frozenset[int]]]
 
 
 def streams_of(entry: Entry) -> Streams:
-    """The stores of an entry that may bypass the cache."""
+    """Return the stores of an entry that may bypass the cache."""
     if any(isinstance(op, Call) or own_effect(op) & _TELLS for op in reachable(entry)):
         return {}
     accesses = list(accesses_of(entry))
@@ -71,7 +71,7 @@ def unchanged(entry: Entry, streams: Streams) -> Unchanged | None:
 
 
 def next_dimension(access: MemoryAccess) -> int | None:
-    """The dimension of a small box along which the next tile block has the next one; None if there is none."""
+    """Return the dimension of a small box along which the next tile block has the next one; None if there is none."""
     type = access.address.type
     if not isinstance(type, t.TileViewType) or not is_view_box(access):
         return None

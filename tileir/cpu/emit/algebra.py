@@ -24,7 +24,7 @@ def call_intrinsic(builder: ir.IRBuilder, name: str, result: ir.Type, arguments:
 
 
 def call_named(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
-    """The function of exactly that name."""
+    """Return the function of exactly that name."""
     # The address of a global says what lies there, which the type of a function must not.
     types = [PTR if isinstance(argument.type, ir.PointerType) else argument.type for argument in arguments]
     function = builder.module.globals.get(name) or ir.Function(builder.module, ir.FunctionType(result, types), name)
@@ -32,7 +32,7 @@ def call_named(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Seq
 
 
 def type_suffix(type: ir.Type) -> str:
-    """The spelling of a type in the name of an intrinsic that is overloaded on it."""
+    """Return the spelling of a type in the name of an intrinsic that is overloaded on it."""
     if isinstance(type, ir.VectorType):
         return f"v{type.count}{type.element.intrinsic_name}"
     suffix: str = type.intrinsic_name
@@ -186,7 +186,7 @@ class Int(Register):
         return Int(self.builder, call_intrinsic(self.builder, name, self.type, (self.value, self.lifted(other))))
 
     def leading_zeros(self) -> Int:
-        """The width for 0."""
+        """Return the width for 0."""
         return Int(self.builder, call_intrinsic(self.builder, "llvm.ctlz", self.type, (self.value, I1(0))))
 
     def extended(self, type: ir.Type, signed: bool = False) -> Int:
@@ -198,12 +198,12 @@ class Int(Register):
         return Int(self.builder, self.builder.trunc(self.value, type))
 
     def converted(self, type: ir.Type, signed: bool = True) -> Real:
-        """The nearest float."""
+        """Return the nearest float."""
         convert = self.builder.sitofp if signed else self.builder.uitofp
         return Real(self.builder, convert(self.value, type))
 
     def as_real(self) -> Real:
-        """The float with this pattern."""
+        """Return the float with this pattern."""
         return Real(self.builder, self.builder.bitcast(self.value, FLOAT if self.width == 32 else DOUBLE))
 
 
@@ -300,7 +300,7 @@ class Real(Register):
         return self._unary("llvm.trunc")
 
     def with_sign_of(self, other: Real) -> Real:
-        """The magnitude of this and the sign of the other, both f32 where the result may become half."""
+        """Return the magnitude of this and the sign of the other, both f32 where the result may become half."""
         return self._binary("llvm.copysign", other)
 
     def signed_as(self, other: Real) -> Real:
@@ -316,19 +316,19 @@ class Real(Register):
         return self._binary(intrinsic, other)
 
     def at_most(self, bound: float) -> Real:
-        """The smaller of both; a NaN stays."""
+        """Return the smaller of both; a NaN stays."""
         return (self > bound).choose(self.of(bound), self)
 
     def at_least(self, bound: float) -> Real:
-        """The larger of both; a NaN stays."""
+        """Return the larger of both; a NaN stays."""
         return (self < bound).choose(self.of(bound), self)
 
     def of(self, number: float) -> Real:
-        """A constant of this register's type."""
+        """Return a constant of this register's type."""
         return Real(self.builder, self.constant(number))
 
     def pattern(self) -> Int:
-        """The bits, as an integer of the same width."""
+        """Return the bits, as an integer of the same width."""
         return Int(self.builder, self.builder.bitcast(self.value, ir.IntType(self.width)))
 
     def is_negative(self) -> Flag:
@@ -340,11 +340,11 @@ class Real(Register):
         return self if self.type == DOUBLE else Real(self.builder, self.builder.fpext(self.value, DOUBLE))
 
     def single(self) -> Real:
-        """The nearest f32."""
+        """Return the nearest f32."""
         return self if self.type == FLOAT else Real(self.builder, self.builder.fptrunc(self.value, FLOAT))
 
     def to_integer(self, type: ir.Type, signed: bool = True) -> Int:
-        """The integral value, which must fit."""
+        """Return the integral value, which must fit."""
         convert = self.builder.fptosi if signed else self.builder.fptoui
         return Int(self.builder, convert(self.value, type))
 

@@ -90,7 +90,7 @@ def _new_frame(builder: ir.IRBuilder) -> ir.Value:
 
 
 def _in_front(builder: ir.IRBuilder, frame: ir.Value) -> ir.Value:
-    """The place of the address of the block that holds a frame."""
+    """Return the place of the address of the block that holds a frame."""
     return builder.gep(frame, [I64(-8)], source_etype=I8)
 
 

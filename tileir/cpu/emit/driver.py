@@ -234,7 +234,7 @@ def _keep_handle(builder: ir.IRBuilder, launch: _Launch, handle: ir.Value, statu
 
 
 def _joined_ways(builder: ir.IRBuilder, type: ir.Type, ways: list[tuple[ir.Value, ir.Block]]) -> ir.Value:
-    """The value that belongs to the way by which control came."""
+    """Return the value that belongs to the way by which control came."""
     found = builder.phi(type)
     for value, block in ways:
         found.add_incoming(value, block)
@@ -263,7 +263,7 @@ class _Launch:
         return self._builder.gep(base, [I64(offset)], source_etype=I8)
 
     def line(self, offset: int) -> ir.Value:
-        """The address of a field of the arena's first line."""
+        """Return the address of a field of the arena's first line."""
         return field_of(self._builder, self.space, offset)
 
     def place(self, number: ir.Value) -> list[ir.Value]:

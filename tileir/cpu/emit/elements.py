@@ -24,7 +24,7 @@ _NATIVE_FLOATS: dict[t.ElementType, ir.Type] = {t.F32: FLOAT, t.F64: DOUBLE}
 
 
 def memory_type(element: t.ElementType | t.PointerType) -> ir.Type:
-    """The LLVM type of one element in memory and in the arena: i1, i4 and f4E2M1FN take a byte there."""
+    """Return the LLVM type of one element in memory and in the arena: i1, i4 and f4E2M1FN take a byte there."""
     if isinstance(element, t.PointerType):
         return I64
     return _NATIVE_FLOATS.get(element) or ir.IntType(max(8, element.memory_bits))
@@ -52,7 +52,7 @@ class Num(NamedTuple):
 
 
 def from_bytes(element: t.ElementType, data: bytes) -> Num:
-    """The element whose bytes in `DenseElements.data` are `data`."""
+    """Return the element whose bytes in `DenseElements.data` are `data`."""
     if element in _FLOATS:
         return Num(element, wide=_float(element, data))
     pattern = int.from_bytes(data, "little")
@@ -65,7 +65,7 @@ _FLOATS = {t.F32: (FLOAT, I32, "<f"), t.F64: (DOUBLE, I64, "<d")}
 
 
 def _float(element: t.ElementType, data: bytes) -> ir.Constant:
-    """The constant with that pattern: Python's own floats make a signalling NaN quiet."""
+    """Return the constant with that pattern: Python's own floats make a signalling NaN quiet."""
     kind, bits, code = _FLOATS[element]
     (number,) = struct.unpack(code, data)
     return bits(int.from_bytes(data, "little")).bitcast(kind) if number != number else ir.Constant(kind, number)
@@ -95,7 +95,7 @@ def padding(element: t.ElementType, value: PaddingValue | None) -> Num:
 
 
 def decode(builder: ir.IRBuilder, element: t.ElementType, bits: ir.Value) -> ir.Value:
-    """The f32 that the pattern `bits` of a narrow float stands for, exactly."""
+    """Return the f32 that the pattern `bits` of a narrow float stands for, exactly."""
     if element is t.F16:
         return builder.fpext(builder.bitcast(bits, HALF), FLOAT)
     if element is t.F8E5M2:
@@ -132,7 +132,8 @@ def _power(builder: ir.IRBuilder, exponent: ir.Value) -> ir.Value:
 
 
 def encode(builder: ir.IRBuilder, element: t.ElementType, number: ir.Value) -> ir.Value:
-    """The pattern of `element` nearest to the f32 `number`, ties to even; NaN becomes the format's positive NaN."""
+    """Return the pattern of `element` nearest to the f32 `number`, ties to even; NaN becomes the format's positive
+    NaN."""
     if element is t.F16:
         return builder.bitcast(builder.fptrunc(number, HALF), I16)
     word = builder.bitcast(number, I32)
@@ -171,7 +172,7 @@ def _encode_small(builder: ir.IRBuilder, element: t.ElementType, number: ir.Valu
 
 
 def _nearest_pattern(builder: ir.IRBuilder, layout: FloatFormat, magnitude: ir.Value) -> ir.Value:
-    """The pattern nearest to a magnitude within the format's range.
+    """Return the pattern nearest to a magnitude within the format's range.
 
     A normal result rounds off fraction bits of the f32; a subnormal one is rounded by adding a number whose last bit
     has the weight of the format's smallest step, so that the sum's low bits are the pattern.

@@ -82,7 +82,7 @@ class Emitter(Exits):
         return self.builder.gep(self.arena, [self._at(offset)], source_etype=I8)
 
     def free_place(self) -> ir.Value:
-        """The place in the arena of the next buffer, an i64."""
+        """Return the place in the arena of the next buffer, an i64."""
         return self._at(self.arena_used)
 
     def _at(self, offset: int) -> ir.Value:
@@ -288,7 +288,7 @@ def accesses_null(function: ir.Function) -> None:
 
 
 def either(builder: ir.IRBuilder, type: ir.Type, *choices: tuple[ir.Value, ir.Block]) -> ir.Value:
-    """The value that belongs to the block control came from; no choice where all are the same constant."""
+    """Return the value that belongs to the block control came from; no choice where all are the same constant."""
     values = [value for value, _ in choices]
     if all(isinstance(value, ir.Constant) and value.constant == values[0].constant for value in values):
         return values[0]

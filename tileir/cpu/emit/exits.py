@@ -38,7 +38,7 @@ HOST_CALL = ir.FunctionType(I32, [I32])
 
 
 def field_of(builder: ir.IRBuilder, arena: ir.Value, offset: int) -> ir.Value:
-    """The address of a field of the arena's first line, in front of what `arena` points to."""
+    """Return the address of a field of the arena's first line, in front of what `arena` points to."""
     return builder.gep(arena, [I64(offset - LINE)], source_etype=I8)
 
 
@@ -55,7 +55,7 @@ def call_host(builder: ir.IRBuilder, arena: ir.Value, number: int) -> ir.Value:
 
 
 def attend(module: ir.Module) -> ir.Function:
-    """The function that calls the host for a safepoint: one for a module, so that a safepoint is little code."""
+    """Return the function that calls the host for a safepoint: one for a module, so that a safepoint is little code."""
     if ATTEND in module.globals:
         found: ir.Function = module.globals[ATTEND]
         return found
@@ -102,7 +102,7 @@ class Exits:
     counts_changes: bool
 
     def free_place(self) -> ir.Value:
-        """The place in the arena of the next buffer, an i64."""
+        """Return the place in the arena of the next buffer, an i64."""
         raise NotImplementedError
 
     def buffer(self, size: int) -> ir.Value:

@@ -125,7 +125,7 @@ class LaunchRecord:
 
 
 def block_at(number: int, grid: Coordinates, columns: int = COLUMNS) -> Coordinates:
-    """The tile block of that number: in bands of `columns` along y, in a band y fastest, then x.
+    """Return the tile block of that number: in bands of `columns` along y, in a band y fastest, then x.
 
     Neighbours in both directions are run soon after each other, as tiles of a matrix share rows, columns and pages of
     memory. A grid of one dimension is run in order.

@@ -166,7 +166,7 @@ def is_dense(window: Window) -> bool:
 
 
 def new_buffer(emit: Emitter, type: t.TileType) -> Window:
-    """An uninitialised dense buffer in the arena."""
+    """Return an uninitialised dense buffer in the arena."""
     return Window(type, emit.buffer(type.count * type.element.byte_size), row_major(type.shape))
 
 
@@ -209,7 +209,7 @@ def turn_of(target: Window, tile: Tile) -> TurnedCopy | None:
 
 
 def _in_memory(tile: Tile) -> Window | None:
-    """The memory that a tile is a copy of, with its dimensions in the tile's order."""
+    """Return the memory that a tile is a copy of, with its dimensions in the tile's order."""
     if isinstance(tile, Permuted):
         source = _in_memory(tile.source)
         return source and replace(source, type=tile.type, strides=tuple(source.strides[i] for i in tile.permutation))
@@ -222,7 +222,7 @@ def _is_copied(element: t.ElementType | t.PointerType) -> bool:
 
 
 def _unit_dimension(window: Window) -> int | None:
-    """The last dimension along which elements are known to lie side by side."""
+    """Return the last dimension along which elements are known to lie side by side."""
     known = [isinstance(stride, ir.Constant) and stride == I64(1) for stride in window.strides]
     found = [dim for dim, extent in enumerate(window.type.shape) if known[dim] and extent > 1]
     return found[-1] if found else None
@@ -257,7 +257,7 @@ def _fill_turned(emit: Emitter, target: Window, turn: TurnedCopy) -> None:
 
 
 def materialized(emit: Emitter, tile: Tile) -> Tile:
-    """The tile with its elements computed: in a register if there is one, else in an arena buffer of its own."""
+    """Return the tile with its elements computed: in a register if there is one, else in an arena buffer of its own."""
     if isinstance(tile, Scalar) or (isinstance(tile, Window) and not tile.shared):
         return tile
     if tile.type.count == 1:
@@ -268,7 +268,7 @@ def materialized(emit: Emitter, tile: Tile) -> Tile:
 
 
 def scalar(emit: Emitter, tile: Tile) -> Num:
-    """The only element of a tile of one element."""
+    """Return the only element of a tile of one element."""
     return tile.at(emit, (I64(0),) * tile.type.rank)
 
 
@@ -279,7 +279,7 @@ UNUSED_BITS = {t.F4E2M1FN: I8(0x0F), t.TF32: I32(t.TF32_MASK)}
 
 
 def wide(builder: ir.IRBuilder, number: Num) -> ir.Value:
-    """The register form: an int of the type's width, an f64, or an f32 (exact for every narrower float)."""
+    """Return the register form: an int of the type's width, an f64, or an f32 (exact for every narrower float)."""
     if number.wide is not None:
         return number.wide
     assert number.bits is not None
@@ -287,7 +287,7 @@ def wide(builder: ir.IRBuilder, number: Num) -> ir.Value:
 
 
 def bits(builder: ir.IRBuilder, number: Num) -> ir.Value:
-    """The memory form of a narrow float: its bit pattern in an int of `memory_type`'s width."""
+    """Return the memory form of a narrow float: its bit pattern in an int of `memory_type`'s width."""
     if number.bits is not None:
         return number.bits
     assert number.wide is not None
@@ -295,7 +295,8 @@ def bits(builder: ir.IRBuilder, number: Num) -> ir.Value:
 
 
 def from_memory(builder: ir.IRBuilder, element: t.ElementType | t.PointerType, loaded: ir.Value) -> Num:
-    """An element as it is read: of i1 any nonzero byte is 1, unused bits of i4, f4E2M1FN and tf32 are dropped."""
+    """Return an element as it is read: of i1 any nonzero byte is 1, unused bits of i4, f4E2M1FN and tf32 are
+    dropped."""
     if isinstance(element, t.PointerType) or is_native(element):
         return Num(element, wide=loaded)
     if element in UNUSED_BITS:
@@ -320,7 +321,7 @@ def to_memory(builder: ir.IRBuilder, number: Num) -> ir.Value:
 
 
 def address_of(builder: ir.IRBuilder, pointer: Num) -> ir.Value:
-    """The address as an i64."""
+    """Return the address as an i64."""
     assert pointer.wide is not None
     if pointer.base is None:
         return pointer.wide
@@ -328,7 +329,7 @@ def address_of(builder: ir.IRBuilder, pointer: Num) -> ir.Value:
 
 
 def pointer_to(builder: ir.IRBuilder, pointer: Num) -> ir.Value:
-    """The address as an LLVM pointer."""
+    """Return the address as an LLVM pointer."""
     assert pointer.wide is not None
     if pointer.base is None:
         return builder.inttoptr(pointer.wide, PTR)
@@ -360,12 +361,12 @@ def integer(builder: ir.IRBuilder, number: Num) -> Int:
 
 
 def held(element: t.ElementType, result: Real) -> Num:
-    """A result that needs no rounding to be of the element type."""
+    """Return a result that needs no rounding to be of the element type."""
     return Num(element, wide=result.value)
 
 
 def rounded(element: t.ElementType, result: Real) -> Num:
-    """A result in the working type of `element`, rounded to nearest even if that is wider."""
+    """Return a result in the working type of `element`, rounded to nearest even if that is wider."""
     if is_native(element):
         return held(element, result)
     return Num(element, bits=encode(result.builder, element, result.value))

@@ -69,7 +69,7 @@ class WideFunction(ir.Function):
         self._make = make
 
     def wide(self, lanes: int) -> ir.Function:
-        """The function of vectors of so many lanes."""
+        """Return the function of vectors of so many lanes."""
         found = self.module.globals.get(f"{self.name}.{lanes}")
         return self._make(self, lanes) if found is None else found
 
@@ -118,7 +118,7 @@ class Growth:
         return self.steps.get(id(value), 0)
 
     def accesses(self, kind: type[op.Instruction]) -> list[op.Instruction]:
-        """The loads or stores of different elements."""
+        """Return the loads or stores of different elements."""
         uneven = [each for each in self._loop.work if isinstance(each, kind) and self.of(each) is None]
         return [each for each in uneven if id(each.operands[-1]) not in self.collected]
 
@@ -251,7 +251,7 @@ def _is_pure(each: op.Instruction) -> bool:
 
 
 def intrinsic(call: op.CallInstr) -> tuple[str, str]:
-    """The name of a function that `Growth` has let pass, and its types, each after a full stop."""
+    """Return the name of a function that `Growth` has let pass, and its types, each after a full stop."""
     found = _CALL.fullmatch(call.callee.name)
     assert found is not None, "it has a form for vectors"
     return found[1], found[2]

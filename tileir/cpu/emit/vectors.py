@@ -24,7 +24,7 @@ class Splat(ir.Constant):
 
 
 def broadcast(builder: ir.IRBuilder, number: ir.Value, lanes: int) -> ir.Value:
-    """A vector whose lanes all hold `number`."""
+    """Return a vector whose lanes all hold `number`."""
     undefined = Splat(ir.Constant(number.type, ir.Undefined), lanes)
     single = builder.insert_element(undefined, number, I32(0))
     return builder.shuffle_vector(single, undefined, Splat(I32(0), lanes))
@@ -41,7 +41,7 @@ def interleaved(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> ir.Value:
 
 
 def transposed(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> list[ir.Value]:
-    """The columns of a square of vectors, by swapping halves of ever larger blocks across the diagonal."""
+    """Return the columns of a square of vectors, by swapping halves of ever larger blocks across the diagonal."""
     size = len(rows)
     found = list(rows)
     distance = 1
@@ -61,7 +61,8 @@ def transposed(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> list[ir.Value
 
 
 def lanes_below(builder: ir.IRBuilder, count: ir.Value, lanes: int) -> ir.Value:
-    """The mask of as many lanes, from the first one on, as `count`, an i64, says; it may be negative or too many."""
+    """Return the mask of as many lanes, from the first one on, as `count`, an i64, says; it may be negative or too
+    many."""
     counts = broadcast(builder, builder.trunc(count, I32), lanes)
     return builder.icmp_signed("<", ir.Constant(counts.type, list(range(lanes))), counts)
 
@@ -105,7 +106,7 @@ LOOKED_UP = 32
 
 
 def f8_as_bf16(builder: ir.IRBuilder, element: t.ElementType, loaded: ir.Value) -> ir.Value:
-    """A vector of patterns of bf16, of at most 32 patterns of an f8 format; a NaN gives one."""
+    """Return a vector of patterns of bf16, of at most 32 patterns of an f8 format; a NaN gives one."""
     layout, count = element.layout, loaded.type.count
     words = builder.zext(loaded, ir.VectorType(I16, count))
     magnitude = builder.and_(words, _all(0x7F, count))
@@ -124,7 +125,7 @@ def f8_as_bf16(builder: ir.IRBuilder, element: t.ElementType, loaded: ir.Value) 
 
 
 def _subnormal_numbers(layout: FloatFormat) -> list[int]:
-    """The patterns of the numbers below the smallest normal one of a format, which are normal in bf16."""
+    """Return the patterns of the numbers below the smallest normal one of a format, which are normal in bf16."""
     patterns = [0]
     for number in range(1, 1 << layout.fraction):
         top = number.bit_length() - 1
@@ -134,7 +135,7 @@ def _subnormal_numbers(layout: FloatFormat) -> list[int]:
 
 
 def _looked_up(builder: ir.IRBuilder, table: Sequence[int], places: ir.Value) -> ir.Value:
-    """The entry of a table for each place, which may be any number where it is not used."""
+    """Return the entry of a table for each place, which may be any number where it is not used."""
     vector, count = ir.VectorType(I16, LOOKED_UP), places.type.count
     entries = ir.Constant(vector, [*table, *[0] * (LOOKED_UP - len(table))])
     operands = [entries, _resized(builder, places, LOOKED_UP)]
@@ -143,7 +144,7 @@ def _looked_up(builder: ir.IRBuilder, table: Sequence[int], places: ir.Value) ->
 
 
 def _resized(builder: ir.IRBuilder, vector: ir.Value, count: int) -> ir.Value:
-    """The first elements of a vector, or all and more."""
+    """Return the first elements of a vector, or all and more."""
     size = vector.type.count
     if size == count:
         return vector

@@ -104,7 +104,7 @@ class _Code:
     # ------------------------------------------------------------ stack cells
 
     def _vector_cell(self, each: Collected) -> ir.Value:
-        """A cell in which each lane collects, from what the cell of the loop holds before."""
+        """Return a cell in which each lane collects, from what the cell of the loop holds before."""
         vector = ir.VectorType(each.cell.allocated_type, self.width.lanes)
         with self._head.goto_entry_block():
             cell = self._head.alloca(vector)
@@ -126,7 +126,7 @@ class _Code:
         self.loop.body.function.blocks.remove(self.loop.body)
 
     def _vectors(self, end: ir.Value, left: ir.Block) -> ir.Block:
-        """A loop of whole vectors up to `end`."""
+        """Emit a loop of whole vectors up to `end`."""
         block = self.loop.body.function.append_basic_block("wide")
         builder = self.builder(block)
         position = builder.phi(I64)
@@ -136,8 +136,8 @@ class _Code:
         return block
 
     def _rest(self, has_masks: bool, *starts: tuple[ir.Value, ir.Block]) -> ir.Block:
-        """A loop of what whole vectors leave, which may be entered with positions from several blocks: by vectors of
-        which some lanes count if the processor has such, or else by single iterations."""
+        """Emit a loop of what whole vectors leave, which may be entered with positions from several blocks: by vectors
+        of which some lanes count if the processor has such, or else by single iterations."""
         loop = self.loop
         if not has_masks:
             loop.position.incomings[:1] = starts
@@ -160,7 +160,7 @@ class _Code:
     # ------------------------------------------------------------ values
 
     def fixed(self, value: ir.Value) -> ir.Value:
-        """A value that is the same in all iterations, computed before them."""
+        """Return a value that is the same in all iterations, computed before them."""
         return self._fixed.get(id(value), value)
 
     def splat(self, value: ir.Value) -> ir.Value:
@@ -201,11 +201,11 @@ class _Body:
         self._builder.debug_metadata = place
 
     def _first(self, value: ir.Value) -> ir.Value:
-        """A value that grows evenly, as it is in the first lane."""
+        """Return a value that grows evenly, as it is in the first lane."""
         return self._even.get(id(value)) or self._code.fixed(value)
 
     def _vector(self, value: ir.Value, copy: int) -> ir.Value:
-        """The lanes of a value in one of the vectors."""
+        """Return the lanes of a value in one of the vectors."""
         found = self._lanes.get((id(value), copy))
         if found is None:
             step = self._code.growth.of(value)
@@ -249,7 +249,7 @@ class _Body:
         return self._builder.gep(first, [I64(copy * self._lanes_each)], source_etype=element) if copy else first
 
     def _places(self, like: op.GEPInstr | None, base: ir.Value, index: ir.Value) -> ir.Value:
-        """An address for each lane."""
+        """Return an address for each lane."""
         inbounds, element = (like.inbounds, like.source_etype) if like is not None else (False, I8)
         made = op.GEPInstr(self._builder.block, base, [index], inbounds, "", source_etype=element)
         made.type = ir.VectorType(PTR, self._lanes_each)
@@ -275,7 +275,7 @@ class _Body:
         return gather_masked(self._builder, places, mask, vector, each.align)
 
     def _anywhere(self, address: ir.Value, step: int | None, copy: int) -> tuple[ir.Value, ir.Value]:
-        """The addresses of the lanes, and which of them count."""
+        """Return the addresses of the lanes, and which of them count."""
         lanes = self._lanes_each
         if step is None:
             places = self._lanes[id(address), copy]
@@ -301,7 +301,7 @@ class _Body:
 
 
 def copied(builder: ir.IRBuilder, instruction: op.Instruction, operands: Sequence[ir.Value]) -> ir.Value:
-    """An instruction with other operands, which may be vectors where its own are not."""
+    """Return an instruction with other operands, which may be vectors where its own are not."""
     outer, builder.debug_metadata = builder.debug_metadata, instruction.metadata.get("dbg", builder.debug_metadata)
     made = _like(builder, instruction, operands)
     builder.debug_metadata = outer
@@ -335,6 +335,6 @@ def _shaped(element: ir.Type, like: ir.Type) -> ir.Type:
 
 
 def _constants(element: ir.Type, numbers: Iterable[int]) -> ir.Constant:
-    """A vector of numbers, which wrap around."""
+    """Return a vector of numbers, which wrap around."""
     wrapped = [number & ((1 << element.width) - 1) for number in numbers]
     return ir.Constant(ir.VectorType(element, len(wrapped)), wrapped)

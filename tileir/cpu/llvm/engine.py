@@ -76,7 +76,7 @@ class Host:
 
 @cache
 def host() -> Host:
-    """The machine that this process runs on."""
+    """Return the machine that this process runs on."""
     return _away(_host)
 
 
@@ -113,14 +113,14 @@ def toolchain(rewrites: bool = False) -> str:
 
 
 def _sources(parts: Iterable[str]) -> str:
-    """A digest of the code that makes code, and of what it builds on."""
+    """Return a digest of the code that makes code, and of what it builds on."""
     return hashlib.sha256("".join(map(_part_digest, parts)).encode()).hexdigest()
 
 
 @cache
 def _part_digest(part: str) -> str:
-    """A digest of a part of the package. Code that is rewritten first and code that is not have most parts in common,
-    which are read once."""
+    """Return a digest of a part of the package. Code that is rewritten first and code that is not have most parts in
+    common, which are read once."""
     digest = hashlib.sha256()
     for path in sorted(str(path) for path in (_PACKAGE / part).rglob("*.py")):
         with open(path, "rb", buffering=0) as file:
@@ -139,12 +139,12 @@ def target_machine(host: Host) -> llvm.TargetMachine:
 
 @cache
 def data_layout(host: Host) -> str:
-    """The data layout of the host, as LLVM spells it."""
+    """Return the data layout of the host, as LLVM spells it."""
     return _away(lambda: str(target_machine(host).target_data))
 
 
 def optimized(ir_text: str, host: Host) -> llvm.ModuleRef:
-    """The module of `ir_text` after the passes that it needs."""
+    """Return the module of `ir_text` after the passes that it needs."""
     module = llvm.parse_assembly(ir_text)
     module.verify()
     _optimise(module, _pass_builder(host), is_coroutine(ir_text))
@@ -169,7 +169,7 @@ def object_code(ir_text: str, host: Host) -> bytes:
 
 
 def _emitted(ir_text: str, host: Host) -> tuple[bytes, list[str]]:
-    """The machine code, and the functions that it needs and this process does not have."""
+    """Return the machine code, and the functions that it needs and this process does not have."""
     if not host.has_f16_conversion:
         ir_text += CONVERSIONS
     code = _generated(ir_text, host, _machine(host).emit_object)
@@ -190,12 +190,12 @@ def _is_in_process(name: str) -> bool:
 
 
 def optimized_text(ir_text: str, host: Host) -> str:
-    """The module after optimisation, in LLVM's language."""
+    """Return the module after optimisation, in LLVM's language."""
     return _away(lambda: str(optimized(ir_text, host)))
 
 
 def assembly(ir_text: str, host: Host) -> str:
-    """The machine code of a module as assembly text."""
+    """Return the machine code of a module as assembly text."""
     return _away(lambda: _generated(ir_text, host, _machine(host).emit_assembly))
 
 
@@ -233,7 +233,7 @@ def _dropped() -> SimpleQueue[llvm.ExecutionEngine]:
 
 
 def _away(function: Callable[[], T]) -> T:
-    """The result of `function`, which calls LLVM.
+    """Return the result of `function`, which calls LLVM.
 
     Never on the thread that handles signals, nor are engines taken apart there: an interrupt in the middle would leave
     llvmlite's lock taken for ever, or have something freed twice.

@@ -77,11 +77,11 @@ class DebugLines:
         self._subprograms[function] = made
 
     def start_of(self, function: ir.Function) -> ir.DIValue:
-        """The location of code that belongs to no operation."""
+        """Return the location of code that belongs to no operation."""
         return self._module.add_debug_info("DILocation", {"line": 0, "column": 0, "scope": self._subprograms[function]})
 
     def location(self, op: Op, function: ir.Function) -> ir.DIValue | None:
-        """The location of an operation's instructions in a function; None for one without a line."""
+        """Return the location of an operation's instructions in a function; None for one without a line."""
         place = self._place_of(op)
         return None if place is None else self._at(place, function)
 

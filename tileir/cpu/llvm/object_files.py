@@ -42,7 +42,7 @@ class UnknownObject(Exception):
 
 
 def undefined_symbols(code: bytes) -> list[str]:
-    """The names, as C spells them, that an object file uses and does not define. Raises `UnknownObject`."""
+    """Return the names, as C spells them, that an object file uses and does not define. Raises `UnknownObject`."""
     if code.startswith(_ELF):
         return _needed(_elf(code))
     if code.startswith(_MACH_O):
@@ -136,13 +136,13 @@ class CodeMap:
         return one if one is not None and offset < one.begin + one.size else None
 
     def at(self, offset: int) -> CodeRange | None:
-        """The line of the instruction at an offset."""
+        """Return the line of the instruction at an offset."""
         found = bisect_right(self.ranges, offset, key=lambda one: one.begin) - 1
         return self.ranges[found] if found >= 0 and offset < self.ranges[found].end else None
 
 
 def code_map(code: bytes, symbol: str) -> CodeMap:
-    """The functions and lines of the section in which `symbol` is. Raises `NoLines`."""
+    """Return the functions and lines of the section in which `symbol` is. Raises `NoLines`."""
     if not code.startswith(_ELF):
         raise NoLines(f"expected an object file in ELF, got one that begins with {code[:4].hex()}")
     return _Elf(code).map_of(symbol)
@@ -188,7 +188,7 @@ class _Elf:
         return None
 
     def _relocated(self, lines: int, section: int) -> tuple[bytes, dict[int, int]]:
-        """The line numbers, and the addresses in them that lie in a section, by their place."""
+        """Return the line numbers, and the addresses in them that lie in a section, by their place."""
         _, _, _, _, offset, size, *_ = self._sections[lines]
         addresses = {}
         for table in self._sections:
@@ -253,7 +253,7 @@ class _Program:
         return text
 
     def _number(self, signed: bool = False) -> int:
-        """A number in LEB128."""
+        """Return a number in LEB128."""
         found = shift = 0
         while True:
             byte = self._data[self._at]

@@ -41,7 +41,7 @@ def pointwise(lowering: Lowering, op: Op, compute: Compute) -> None:
 
 
 def element_of(op: Op) -> t.ElementType:
-    """The element type of the first operand."""
+    """Return the element type of the first operand."""
     return op.operands[0].tile.number
 
 

@@ -128,7 +128,7 @@ def lower_entry(
     layout: str,
     instruments: Instruments = PLAIN,
 ) -> LoweredKernel:
-    """The LLVM function of `entry`; `global_names` are the globals of its module, in the order of their slots.
+    """Return the LLVM function of `entry`; `global_names` are the globals of its module, in the order of their slots.
 
     Raises UnsupportedError for an operation without native code.
     """
@@ -163,7 +163,7 @@ def lower_entry(
 
 
 def _joined(single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str]) -> JoinedBlocksRun:
-    """The function that runs several tile blocks as one."""
+    """Return the function that runs several tile blocks as one."""
     caller = single.emit
     function = _function(caller.module, JOINED_NAME, ir.FunctionType(I32, [*KERNEL_ARGUMENTS, I64]))
     emit = _entry_emitter(function)
@@ -186,7 +186,7 @@ def _function(module: ir.Module, name: str, type: ir.FunctionType) -> ir.Functio
 
 
 def _entry_emitter(function: ir.Function) -> Emitter:
-    """The emitter of a function, where its first operation goes."""
+    """Return the emitter of a function, where its first operation goes."""
     start, exit = function.append_basic_block("start"), function.append_basic_block("exit")
     builder = ir.IRBuilder(start)
     status = builder.alloca(I32)
@@ -268,7 +268,7 @@ def call_function(lowering: Lowering, function: Op, arguments: Sequence[Lowered]
 
 
 def _device_function(lowering: Lowering, function: Op) -> ir.Function:
-    """The LLVM function of a device function for as many live allocations as there are here."""
+    """Return the LLVM function of a device function for as many live allocations as there are here."""
     key = function, len(lowering.allocations)
     if key not in lowering.functions:
         lowering.functions[key] = _made(lowering, function)
@@ -325,7 +325,7 @@ def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
 
 
 def _function_emitter(caller: Emitter, made: ir.Function) -> Emitter:
-    """The emitter of a function, where its first operation goes."""
+    """Return the emitter of a function, where its first operation goes."""
     start, exit = made.append_basic_block("start"), made.append_basic_block("exit")
     builder = ir.IRBuilder(start)
     status = builder.alloca(I32)
@@ -370,7 +370,7 @@ def _tensor_of(type: t.Type) -> t.TensorViewType | None:
 
 
 def _kinds(type: t.Type) -> list[ir.Type]:
-    """The types of the registers that hold a value."""
+    """Return the types of the registers that hold a value."""
     if isinstance(type, t.TokenType):
         return []
     tensor = _tensor_of(type)
@@ -381,7 +381,7 @@ def _kinds(type: t.Type) -> list[ir.Type]:
 
 
 def _words_of(emit: Emitter, value: Lowered) -> list[ir.Value]:
-    """The registers that hold a value."""
+    """Return the registers that hold a value."""
     if isinstance(value, NativeTileView):
         return _words_of(emit, value.tensor)
     if isinstance(value, NativeTensorView):
@@ -395,7 +395,7 @@ def _words_of(emit: Emitter, value: Lowered) -> list[ir.Value]:
 
 
 def _dense(emit: Emitter, tile: Tile) -> Window:
-    """The tile in a buffer of the arena, in row-major order."""
+    """Return the tile in a buffer of the arena, in row-major order."""
     held = materialized(emit, tile)
     order = row_major(tile.type.shape)
     if isinstance(held, Window) and all(
@@ -408,7 +408,7 @@ def _dense(emit: Emitter, tile: Tile) -> Window:
 
 
 def _value_of(type: t.Type, words: list[ir.Value], lowering: Lowering) -> Lowered:
-    """The value that registers hold."""
+    """Return the value that registers hold."""
     tensor = _tensor_of(type)
     if tensor is not None:
         readable, writable, base, *numbers = words

@@ -35,7 +35,7 @@ def trap_where(lowering: Lowering, op: Op, type: t.TileType, broken: Broken, mes
 
 
 def first_where(emit: Emitter, type: t.TileType, broken: Broken) -> ir.Value:
-    """The position of the first element that offends, or the number of elements."""
+    """Return the position of the first element that offends, or the number of elements."""
     builder, strides, cell = emit.builder, row_major(type.shape), emit.stack(I64)
     builder.store(I64(type.count), cell)
 

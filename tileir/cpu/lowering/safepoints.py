@@ -78,7 +78,7 @@ def hand_over(lowering: Lowering, op: Op, tiles: Sequence[Tile], result: Window 
 
 
 def _written(lowering: Lowering, tile: Tile) -> ir.Value:
-    """The address of a dense copy of the tile."""
+    """Return the address of a dense copy of the tile."""
     buffer = new_buffer(lowering.emit, tile.type)
     fill(lowering.emit, buffer, tile)
     return buffer.base

@@ -46,7 +46,7 @@ from tileir.ir.diagnostics import UnsupportedError
 
 
 def segments(block: Block) -> Iterator[list[Op]]:
-    """The operations of a block in pieces that run from begin to end: control may leave the block in a region."""
+    """Yield the operations of a block in pieces that run from begin to end: control may leave the block in a region."""
     segment: list[Op] = []
     for op in block.ops:
         segment.append(op)
@@ -73,13 +73,13 @@ class Counters:
         ctypes.memset(self._numbers, 0, ctypes.sizeof(self._numbers))
 
     def of_segment(self, ops: list[Op]) -> int:
-        """The place of the number of a segment."""
+        """Return the place of the number of a segment."""
         for op in ops:
             self._first[op] = ops[0]
         return self._places[ops[0]]
 
     def of_access(self, op: Op) -> int:
-        """The place of the number of elements that an operation has accessed."""
+        """Return the place of the number of elements that an operation has accessed."""
         return self._places[op] + 1
 
     def add(self, emit: Emitter, place: int, more: ir.Value) -> None:
@@ -127,7 +127,7 @@ class JoinedBlocks:
     """The number of elements in memory along each dimension of loaded tiles."""
 
     def extents(self, value: Value, builder: ir.IRBuilder) -> tuple[Extent, ...]:
-        """The extents of the tile of `value`."""
+        """Return the extents of the tile of `value`."""
         return tuple(
             builder.mul(self.count, I64(extent)) if dim == self.coarsening.dims.get(value) else extent
             for dim, extent in enumerate(value.tile.shape)
@@ -276,11 +276,11 @@ class Lowering:
         return self.builder.gep(self.arguments, [I64(8 * number)], source_etype=I8)
 
     def slot(self, number: int) -> ir.Value:
-        """The 8 bytes of an argument slot, as an i64."""
+        """Return the 8 bytes of an argument slot, as an i64."""
         return self.builder.load(self.slot_address(number), typ=I64)
 
     def given_base(self, address: ir.Value, memory: int) -> ir.Value:
-        """The pointer to a memory of the launch, known by its position in the table of bounds."""
+        """Return the pointer to a memory of the launch, known by its position in the table of bounds."""
         base = self.builder.inttoptr(address, PTR)
         if self.checked:
             entry = self.bounds_slot + ENTRY * memory
@@ -303,7 +303,7 @@ class Lowering:
         return found
 
     def unsigned(self, value: Value) -> ir.Value:
-        """A scalar integer read as unsigned, as an i64."""
+        """Return a scalar integer read as unsigned, as an i64."""
         number = wide(self.builder, scalar(self.emit, self.tile(value)))
         return number if number.type == I64 else self.builder.zext(number, I64)
 

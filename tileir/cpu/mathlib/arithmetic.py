@@ -110,7 +110,7 @@ def _narrowed(element: t.ElementType, mode: Rounding, formula: Formula) -> Compu
 
 
 def _bf16_product(x: Real, y: Real) -> Real:
-    """The product of two bf16 in f32: exact, but below the normal f32, where it is rounded to a bf16 at once.
+    """Return the product of two bf16 in f32: exact, but below the normal f32, where it is rounded to a bf16 at once.
 
     Adding a number whose last bit has the weight of the smallest bf16 rounds the product there.
     """
@@ -142,7 +142,7 @@ def _odd_root(x: Real) -> Real:
 
 
 def narrowed(element: t.ElementType, mode: Rounding, x: Real) -> Num:
-    """An f64 rounded once to a narrower type with infinities, or to nearest even to one that saturates."""
+    """Return an f64 rounded once to a narrower type with infinities, or to nearest even to one that saturates."""
     if element is t.F64:
         return held(element, x)
     if element is t.F32 and mode is Rounding.NEAREST_EVEN:
@@ -151,7 +151,7 @@ def narrowed(element: t.ElementType, mode: Rounding, x: Real) -> Num:
 
 
 def on_grid(x: Real, element: t.ElementType, mode: Rounding) -> Real:
-    """The f64 `x` rounded to the precision and exponents of `element`, still as an f64.
+    """Return the f64 `x` rounded to the precision and exponents of `element`, still as an f64.
 
     To nearest even, a magnitude beyond the largest finite one is left there: encoding gives it its due.
     """
@@ -164,7 +164,7 @@ def on_grid(x: Real, element: t.ElementType, mode: Rounding) -> Real:
 
 
 def _nearest_on_grid(magnitude: Real, layout: FloatFormat) -> tuple[Real, Real]:
-    """The multiple of `step`, the distance of neighbours in the format, that is nearest to the magnitude.
+    """Return the multiple of `step`, the distance of neighbours in the format, that is nearest to the magnitude.
 
     Adding 2^52 steps leaves no bits below one step; the sum is rounded there.
     """
@@ -176,7 +176,7 @@ def _nearest_on_grid(magnitude: Real, layout: FloatFormat) -> tuple[Real, Real]:
 
 
 def _moved(x: Real, magnitude: Real, nearest: Real, step: Real, layout: FloatFormat, mode: Rounding) -> Real:
-    """The neighbour of the magnitude that `mode` asks for."""
+    """Return the neighbour of the magnitude that `mode` asks for."""
     below = (nearest > magnitude).choose(nearest - step, nearest)
     above = (below < magnitude).choose(below + step, below)
     if mode is Rounding.NEAREST_AWAY:
@@ -192,7 +192,7 @@ def _moved(x: Real, magnitude: Real, nearest: Real, step: Real, layout: FloatFor
 
 
 def flushed(number: Num, builder: ir.IRBuilder) -> Num:
-    """An f32 with a subnormal replaced by zero of the same sign."""
+    """Return an f32 with a subnormal replaced by zero of the same sign."""
     x = real(builder, number)
     zero = (x.pattern() & (1 << 31)).as_real()
     return held(t.F32, (abs(x) < _SMALLEST_NORMAL_F32).choose(zero, x))
@@ -234,7 +234,7 @@ class Scaled(NamedTuple):
 
 
 def scaled(x: Real) -> Scaled:
-    """A finite number as significand and exponent."""
+    """Return a finite number as significand and exponent."""
     subnormal = abs(x) < 2.0**-1022
     pattern = subnormal.choose(x * 2.0**54, x).pattern()
     exponent = ((pattern >> _FRACTION) & 0x7FF) - _BIAS
@@ -270,7 +270,7 @@ def directed_div(x: Real, y: Real, mode: Rounding) -> Real:
 
 
 def directed_sqrt(x: Real, mode: Rounding) -> Real:
-    """The root of the significand scaled to [1, 4) by an even power of two."""
+    """Return the root of the significand scaled to [1, 4) by an even power of two."""
     number = scaled(x)
     odd = number.exponent & 1
     source = (number.significand.pattern() + (odd << _FRACTION)).as_real()
@@ -336,7 +336,8 @@ def _normal_pattern(pair: Pair, exponent: Int, binade: Int, away: Flag) -> Int:
 
 
 def _subnormal_pattern(pair: Pair, exponent: Int, away: Flag) -> Int:
-    """The number of smallest steps: adding 2^52 of them, as a float, rounds there and leaves the count in the sum."""
+    """Return the number of smallest steps: adding 2^52 of them, as a float, rounds there and leaves the count in the
+    sum."""
     step = ((-exponent) - 1074).signed_minimum(700).signed_maximum(-900)
     anchor = ((step + (_FRACTION + _BIAS)) << _FRACTION).as_real()
     summed = pair.high + anchor
@@ -378,7 +379,7 @@ def _needs_division(dividend: Real, divisor: Real) -> Flag:
 
 
 def _divided(dividend: Real, divisor: Real) -> Real:
-    """The remainder of significands, of the dividend's shifted left by the difference of the exponents."""
+    """Return the remainder of significands, of the dividend's shifted left by the difference of the exponents."""
     builder = dividend.builder
     rest, high = _integral(dividend)
     modulus, low = _integral(divisor)
@@ -401,7 +402,7 @@ def _divided(dividend: Real, divisor: Real) -> Real:
 
 
 def _integral(x: Real) -> tuple[Int, Int]:
-    """A positive finite f64 as integer times a power of two: the integer and the biased exponent, at least 1."""
+    """Return a positive finite f64 as integer times a power of two: the integer and the biased exponent, at least 1."""
     pattern = x.pattern()
     field = pattern >> 52
     hidden = field.differs(0).as_integer(I64) << 52
@@ -409,7 +410,7 @@ def _integral(x: Real) -> tuple[Int, Int]:
 
 
 def _times_power(builder: ir.IRBuilder, integer: Int, exponent: Int) -> Real:
-    """An integer below 2^53 in units of the last bit of numbers with the biased exponent: exact in two steps."""
+    """Return an integer below 2^53 in units of the last bit of numbers with the biased exponent: exact in two steps."""
     near = (exponent << 52).as_real()
     number = integer.converted(DOUBLE)
     small = (exponent < 60).choose(Real(builder, number.constant(2.0**-1074)), near * 2.0**-52)

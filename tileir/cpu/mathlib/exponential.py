@@ -59,7 +59,7 @@ class Split(NamedTuple):
 
 
 def nearest_multiple(x: Real, factor: float) -> Split:
-    """The integer nearest to x * factor."""
+    """Return the integer nearest to x * factor."""
     shift = 1.5 * 2.0**x.fraction + 2 * x.bias
     shifted = x.times_plus(factor, shift)
     return Split(shifted - shift, shifted.pattern())
@@ -274,7 +274,7 @@ class Parts(NamedTuple):
 
 
 def parts(x: Real, lowest: float) -> Parts:
-    """A positive finite number with a significand in [lowest, 2 * lowest)."""
+    """Return a positive finite number with a significand in [lowest, 2 * lowest)."""
     subnormal = x < 2.0 ** (1 - x.bias)
     moved = x.fraction + 1
     pattern = subnormal.choose(x * 2.0**moved, x).pattern()

@@ -46,7 +46,7 @@ def outward(total: Real, error: Real) -> Real:
 
 
 def stepped(x: Real, up: Flag, down: Flag) -> Real:
-    """The float next to `x`: away from zero where `up`, towards zero where `down`, never both.
+    """Return the float next to `x`: away from zero where `up`, towards zero where `down`, never both.
 
     The patterns of one sign are ordered like the magnitudes, so the step crosses binades and reaches infinity.
     """
@@ -55,14 +55,15 @@ def stepped(x: Real, up: Flag, down: Flag) -> Real:
 
 
 def to_odd(pair: Pair) -> Real:
-    """The exact sum if `high` is it, else the neighbour with an odd pattern: a later, narrower rounding is single."""
+    """Return the exact sum if `high` is it, else the neighbour with an odd pattern: a later, narrower rounding is
+    single."""
     missing = outward(*pair)
     even = (pair.high.pattern() & 1).equals(0)
     return stepped(pair.high, (missing > 0.0) & even, (missing < 0.0) & even)
 
 
 def in_mode(pair: Pair, mode: Rounding) -> Real:
-    """The sum rounded in a directed mode; an overflow to infinity is undone where the mode asks for it."""
+    """Return the sum rounded in a directed mode; an overflow to infinity is undone where the mode asks for it."""
     missing = outward(*pair)
     away = away_from_zero(pair.high.is_negative(), mode)
     return stepped(pair.high, (missing > 0.0) & away, (missing < 0.0) & ~away)
@@ -87,7 +88,7 @@ def signed_zero(mode: Rounding, x: Real, y: Real, total: Real) -> Real:
 
 
 def polynomial(x: Real, coefficients: Sequence[float]) -> Real:
-    """The value at x; the constant coefficient comes first."""
+    """Return the value at x; the constant coefficient comes first."""
     *rest, last = coefficients
     result = x.of(last)
     for coefficient in reversed(rest):

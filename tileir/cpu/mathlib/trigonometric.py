@@ -50,7 +50,7 @@ class Turned(NamedTuple):
 
 
 def turned(x: Real) -> Turned:
-    """A finite f64 of at least 1 in magnitude."""
+    """Return a finite f64 of at least 1 in magnitude."""
     pattern = x.pattern()
     exponent = ((pattern >> 52) & 0x7FF) - 1075
     significand = (pattern & ((1 << 52) - 1)) | (1 << 52)
@@ -63,7 +63,8 @@ def turned(x: Real) -> Turned:
 
 
 def _fraction_of_turns(builder: ir.IRBuilder, significand: Int, begin: Int) -> Int:
-    """The product with 2/pi modulo 4, as an i128 of 126 fraction bits; `begin` is the first bit of the table it needs.
+    """Return the product with 2/pi modulo 4, as an i128 of 126 fraction bits; `begin` is the first bit of the table it
+    needs.
 
     Bits before weigh a multiple of 4, bits after the three words weigh nothing.
     """
@@ -95,7 +96,7 @@ def _new_table(module: ir.Module) -> ir.GlobalVariable:
 
 
 def _pair(turns: Int) -> Pair:
-    """A signed fraction of 126 bits times pi/2, as two f64."""
+    """Return a signed fraction of 126 bits times pi/2, as two f64."""
     negative = turns < 0
     magnitude = negative.choose(-turns, turns)
     zeros = magnitude.leading_zeros()
@@ -149,7 +150,7 @@ def cos_f32(x: Real) -> Real:
 
 
 def _turned_sine_f32(x: Real, quarter: int) -> Real:
-    """The sine of x plus `quarter` times pi/2."""
+    """Return the sine of x plus `quarter` times pi/2."""
     shift = 1.5 * 2.0**23
     shifted = x.times_plus(_TWO_OVER_PI, shift)
     number = shifted - shift
@@ -164,7 +165,7 @@ def _turned_sine_f32(x: Real, quarter: int) -> Real:
 
 
 def _by_quadrant(quadrant: Int, sine: Real, cosine: Real) -> Real:
-    """The sine of a rest in a quadrant, from sine and cosine of the rest."""
+    """Return the sine of a rest in a quadrant, from sine and cosine of the rest."""
     chosen = (quadrant & 1).differs(0).choose(cosine, sine)
     return (chosen.pattern() ^ ((quadrant & 2) << (chosen.width - 2))).as_real()
 
@@ -182,7 +183,7 @@ def tan_f32(x: Real) -> Real:
 
 
 def _quarters(x: Real) -> tuple[Int, Real]:
-    """The nearest number of quarter turns of an f64, as a register with it in its low bits and as a float."""
+    """Return the nearest number of quarter turns of an f64, as a register with it in its low bits and as a float."""
     shift = 1.5 * 2.0**52
     shifted = x.times_plus(_TWO_OVER_PI, shift)
     return shifted.pattern(), shifted - shift
@@ -308,7 +309,7 @@ def _ratio(above: Real, below: Real) -> Real:
 
 
 def _arc(y: Real, x: Real, arctangent: Callable[[Pair, Pair], Pair]) -> Real:
-    """The arc tangent of a ratio of at most tan(pi/8), added to or subtracted from a multiple of pi/4."""
+    """Return the arc tangent of a ratio of at most tan(pi/8), added to or subtracted from a multiple of pi/4."""
     zero = x.of(0.0)
     infinite = abs(x).equals(float("inf")) & abs(y).equals(float("inf"))
     ordinate, abscissa = (infinite.choose(x.of(1.0), abs(axis)) for axis in (y, x))

@@ -61,7 +61,8 @@ class StoredSums:
         builder.store(total, self._place(builder, block, row, column), align=self.element.byte_size)
 
     def words(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> tuple[ir.Value, ir.Value] | None:
-        """The memory of the sums as they start, if it holds them as they are: the first, and bytes from row to row."""
+        """Return the memory of the sums as they start, if it holds them as they are: the first, and bytes from row to
+        row."""
         if not self.total_is_stored:
             return None
         place = self._first(builder, block, row, column)
@@ -74,7 +75,7 @@ class StoredSums:
         return bool(self._stored == self.total)
 
     def _first(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> ir.Value:
-        """The place of the number that a sum starts from."""
+        """Return the place of the number that a sum starts from."""
         if len(block) == 1:
             return self._place(builder, block, row, column)
         _, numbers, pitch = block
@@ -146,7 +147,8 @@ class ColumnStart:
 
 
 def _saturating(builder: ir.IRBuilder, before: ir.Value, total: ir.Value) -> ir.Value:
-    """The sum of a vector of i32 and an exact total (i32 or i64), as i32, at least and at most what that holds."""
+    """Return the sum of a vector of i32 and an exact total (i32 or i64), as i32, at least and at most what that
+    holds."""
     if total.type == before.type:
         return call_intrinsic(builder, "llvm.sadd.sat", total.type, [before, total])
     exact = builder.add(builder.sext(before, total.type), total)

@@ -66,7 +66,7 @@ class RunSide:
             builder.store(word, cell)
 
     def memory(self, builder: ir.IRBuilder, tile: Factor) -> Strided:
-        """The run, whose tiles are of the kind of `tile`."""
+        """Return the run, whose tiles are of the kind of `tile`."""
         assert tile.memory is not None
         base, by_line = builder.load(self.base, typ=PTR), builder.load(self.by_line, typ=I64)
         return replace(tile.memory, base=base, by_line=by_line)
@@ -125,7 +125,7 @@ def most_tiles(builder: ir.IRBuilder, plan: RunPlan, rows: ir.Value) -> ir.Value
 
 
 def new_run(emit: Emitter, sides: int) -> Run:
-    """An empty run of tiles in memory, of so many factors."""
+    """Return an empty run of tiles in memory, of so many factors."""
     made = (RunSide(emit.stack(PTR), emit.stack(I64), emit.stack(I64)) for _ in range(sides))
     return Run(tuple(made), emit.stack(I64))
 
@@ -304,7 +304,7 @@ class Direct:
         by_step: int,
         words: Callable[[ir.Value], tuple[ir.Value, Sequence[ir.Value]]],
     ) -> list[ir.Value]:
-        """The loop along K; `words` are those of the left factor and, for each of the sums, of the right one."""
+        """Emit the loop along K; `words` are those of the left factor and, for each of the sums, of the right one."""
         builder, product = emit.builder, self.right.product
         cells = [emit.stack(one.type) for one in start]
         for cell, one in zip(cells, start):
@@ -316,14 +316,14 @@ class Direct:
         return [builder.load(cell, typ=start[0].type) for cell in cells]
 
     def _side_by_side(self, emit: Emitter, column: ir.Value, step: ir.Value) -> ir.Value:
-        """The words of neighbouring columns at a step."""
+        """Return the words of neighbouring columns at a step."""
         builder, product = emit.builder, self.right.product
         first = builder.mul(step, I64(product.group))
         rows = [self._load(emit, column, builder.add(first, I64(i)), self.lanes) for i in range(product.group)]
         return builder.bitcast(interleaved(builder, rows), ir.VectorType(product.word, self.lanes))
 
     def _loaded(self, emit: Emitter, column: ir.Value, step: ir.Value) -> ir.Value:
-        """The words of a column at as many steps as there are lanes."""
+        """Return the words of a column at as many steps as there are lanes."""
         product = self.right.product
         k = emit.builder.mul(step, I64(product.group))
         loaded = self._load(emit, column, k, self.words * product.group)
@@ -338,7 +338,7 @@ class Direct:
 
 
 def direct(right: Packer, left: Rows, flips: bool, columns: int, acc: Sums) -> Direct | None:
-    """The product of few rows; None where the factors cannot be loaded as vectors of words."""
+    """Return the product of few rows; None where the factors cannot be loaded as vectors of words."""
     memory = right.source.memory
     if memory is None or not right.widens(memory):
         return None
@@ -352,7 +352,7 @@ def direct(right: Packer, left: Rows, flips: bool, columns: int, acc: Sums) -> D
 
 
 def _sums_of_rows(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> ir.Value:
-    """The sum of the elements of each vector, by adding halves of ever larger blocks across the diagonal."""
+    """Return the sum of the elements of each vector, by adding halves of ever larger blocks across the diagonal."""
     size, distance = rows[0].type.count, 1
     while len(rows) > 1:
         low = [c - distance + size if c & distance else c for c in range(size)]
@@ -365,7 +365,7 @@ def _sums_of_rows(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> ir.Value:
 
 
 def _folded(builder: ir.IRBuilder, vector: ir.Value, size: int) -> ir.Value:
-    """The sum of the parts of a vector that have `size` elements each."""
+    """Return the sum of the parts of a vector that have `size` elements each."""
     while vector.type.count > size:
         half = vector.type.count // 2
         parts = [ir.Constant(ir.VectorType(I32, half), list(range(first, first + half))) for first in (0, half)]

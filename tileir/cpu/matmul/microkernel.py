@@ -209,7 +209,7 @@ class Panel:
     by_step: int | ir.Value
 
     def block(self, builder: ir.IRBuilder, product: Product, line: ir.Value) -> ir.Value:
-        """The first word of the block that begins with a line."""
+        """Return the first word of the block that begins with a line."""
         return builder.gep(self.base, [builder.mul(line, as_register(self.by_block))], source_etype=product.word)
 
 
@@ -282,7 +282,7 @@ class BlockColumn:
     def _accumulated(
         self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], strides: Strides, start: Sequence[ir.Value]
     ) -> Sequence[ir.Value]:
-        """The loop along K: the sums stay in registers."""
+        """Emit the loop along K: the sums stay in registers."""
         left, right, fetched, steps = factors
         starts = left, right, *[fetched] * bool(self.ahead)
         advances = [_times(builder, self.unrolled, stride) for stride in (strides[1], strides[2], self.ahead)]
@@ -310,7 +310,7 @@ class BlockColumn:
         return totals
 
     def _walks(self, builder: ir.IRBuilder, factors: tuple[ir.Value, ir.Value], strides: Strides) -> Walks:
-        """The words of the factors at the next steps."""
+        """Return the words of the factors at the next steps."""
         left, right = factors
         by_line, by_step, right_step = strides
         lines = self._apart(builder, left, by_line, self.size.rows)
@@ -423,7 +423,7 @@ def _emit_squares(emit: Emitter, blocks: SquareColumn, rows: ir.Value, arguments
 def _following(
     builder: ir.IRBuilder, product: Product, right: Panel, column: ir.Value, size: Blocking, share: int, row: ir.Value
 ) -> ir.Value:
-    """The words of the next strip that the block at a row fetches."""
+    """Return the words of the next strip that the block at a row fetches."""
     by_block = as_register(right.by_block)
     word = builder.add(builder.mul(column, by_block), _times(builder, size.columns, right.by_block))
     block = builder.udiv(row, I64(size.rows))

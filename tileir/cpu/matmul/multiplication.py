@@ -87,7 +87,7 @@ class Deferral:
                 run.begin(builder)
 
     def place(self, emit: Emitter, panels: Panels, source: Factor) -> KeptPlace:
-        """The place of the next tile of a factor."""
+        """Return the place of the next tile of a factor."""
         number, tile = (emit.builder.load(cell, typ=I64) for cell in (self.number, self.filled))
         return panels.place(emit, source, number, tile, self.tile_steps)
 
@@ -102,7 +102,8 @@ class Deferral:
         return self.product.flips(self.plan.size.uses_matrix_unit)
 
     def _bases(self, emit: Emitter, acc: Window) -> list[ir.Value]:
-        """The bases of the sums (`StoredSums`): at first they start from a row of zeros, if they start from 0."""
+        """Return the bases of the sums (`StoredSums`): at first they start from a row of zeros, if they start from
+        0."""
         if not self.plan.from_zero:
             return [acc.base]
         builder, columns = emit.builder, acc.type.shape[-1]
@@ -213,7 +214,7 @@ class Repeated:
         builder.store(I64(0), self.number)
 
     def place(self, emit: Emitter, panels: Panels, source: Factor) -> KeptPlace:
-        """The place of the factor in this iteration."""
+        """Return the place of the factor in this iteration."""
         return panels.place(emit, source, emit.builder.load(self.number, typ=I64), I64(0), self.steps)
 
     def advance(self, builder: ir.IRBuilder) -> None:
@@ -270,7 +271,7 @@ class Prefetch:
                 prefetch(builder, builder.gep(base, [offset], source_etype=I8))
 
     def _following(self, builder: ir.IRBuilder, size: int) -> ir.Value:
-        """The distance of the next tile, in bytes."""
+        """Return the distance of the next tile, in bytes."""
         return builder.mul(self.memory.by_k, I64(self.depth * size))
 
 
@@ -344,7 +345,7 @@ def _is_near(builder: ir.IRBuilder, factor: Factor) -> ir.Value:
 
 
 def either(builder: ir.IRBuilder, serves: ir.Value | None, factor: Factor, packed: Panel) -> Panel:
-    """The factor as it lies if it `serves`, else its panel."""
+    """Return the factor as it lies if it `serves`, else its panel."""
     memory = factor.memory
     if serves is None or memory is None:
         return packed
@@ -449,8 +450,8 @@ class Multiplication:
         return direct(self._packer(right), left, flips, self.shape.n, self.sums)
 
     def _run(self) -> Run | None:
-        """The run of tiles that is multiplied where rows are few; None where tiles do not lie along K as they are
-        multiplied."""
+        """Return the run of tiles that is multiplied where rows are few; None where tiles do not lie along K as they
+        are multiplied."""
         deferral, memory = self.deferral, self.left.memory
         if deferral is None or self.left.needed is None or memory is None or memory.element is not self.product.element:
             return None
@@ -474,8 +475,8 @@ class Multiplication:
     # ------------------------------------------------------------ few rows on a matrix unit
 
     def _transposed(self) -> TransposedRun | None:
-        """The run of the right factor's tiles that a matrix unit multiplies where rows are few; None if it cannot, or
-        if they never are."""
+        """Return the run of the right factor's tiles that a matrix unit multiplies where rows are few; None if it
+        cannot, or if they never are."""
         transposed = self.deferral.transposed if self.deferral is not None else None
         is_never = self.left.needed is None and self.shape.m > SIDE
         return transposed if transposed is not None and transposed.serves(self.right) and not is_never else None
@@ -542,8 +543,8 @@ class Multiplication:
         return Packer(self.emit, self.product, source, self.size.lanes)
 
     def _left_panels(self) -> tuple[Panel, Panel]:
-        """The left factor for few rows and for many: packed; where the product is deferred, at its place among the
-        panels, unless it is there, or many rows are multiplied where they lie."""
+        """Return the left factor for few rows and for many: packed; where the product is deferred, at its place among
+        the panels, unless it is there, or many rows are multiplied where they lie."""
         packer = self._packer(replace(self.left, flipped=self.flips))
         if self.deferral is None:
             panel = packer.left(self.size.rows, self.size.uses_matrix_unit)
@@ -557,8 +558,8 @@ class Multiplication:
         return panel, either(builder, serves, self.left, panel)
 
     def _right_panel(self) -> Panel:
-        """The right factor, packed: at its place among the panels, if there are any, unless it is there, or multiplied
-        where it lies."""
+        """Return the right factor, packed: at its place among the panels, if there are any, unless it is there, or
+        multiplied where it lies."""
         packer = self._packer(self.right)
         if self.panels is None:
             return packer.strips(self.size.columns)
@@ -590,8 +591,8 @@ class Multiplication:
         return start
 
     def _fetching_overwritten(self, deferral: Deferral) -> Callable[[ir.Value, ir.Value], None] | None:
-        """The code before each register block, if any: before the last sums it fetches what they will overwrite, unless
-        a matrix unit makes them, which would wait for it."""
+        """Return the code before each register block, if any: before the last sums it fetches what they will overwrite,
+        unless a matrix unit makes them, which would wait for it."""
         overwritten, size = self.overwritten, self.size
         if overwritten is None or size.uses_matrix_unit:
             return None
@@ -604,7 +605,7 @@ class Multiplication:
         return between
 
     def _prefetching(self) -> Callable[[ir.Value, ir.Value], None] | None:
-        """The code before each register block, if any: it fetches a share of the next tiles of factors."""
+        """Return the code before each register block, if any: it fetches a share of the next tiles of factors."""
         size, builder = self.size, self.emit.builder
         down, across = self.shape.m // size.rows, self.shape.n // size.columns
         sides = [self.left] if isinstance(self.panels, Repeated) else [self.left, self.right]
@@ -622,5 +623,5 @@ class Multiplication:
 
 
 def _rows(memory: Strided) -> Rows:
-    """A left factor as it lies in memory, along K."""
+    """Return a left factor as it lies in memory, along K."""
     return Rows(memory.base, memory.by_line, 1)

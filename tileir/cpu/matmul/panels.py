@@ -54,11 +54,11 @@ class Strided:
         return is_one(self.by_line)
 
     def moved(self, builder: ir.IRBuilder, line: ir.Value, k: ir.Value) -> Strided:
-        """The elements from (line, k) on."""
+        """Return the elements from (line, k) on."""
         return self._from(builder, distance(builder, (line, k), (self.by_line, self.by_k)))
 
     def next_line(self, builder: ir.IRBuilder) -> Strided:
-        """The elements from the next line on."""
+        """Return the elements from the next line on."""
         return self._from(builder, self.by_line)
 
     def _from(self, builder: ir.IRBuilder, offset: ir.Value) -> Strided:
@@ -145,7 +145,7 @@ def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
 
 
 def _window_of(tile: Tile) -> tuple[Window | None, Sequence[ir.Value]]:
-    """The memory that a tile is read from, and how far apart neighbours of each dimension of the tile lie."""
+    """Return the memory that a tile is read from, and how far apart neighbours of each dimension of the tile lie."""
     if isinstance(tile, Permuted):
         window, strides = _window_of(tile.source)
         return window, [strides[dim] for dim in tile.permutation] if window is not None else ()
@@ -184,7 +184,7 @@ class Packer:
     # ------------------------------------------------------------ the two layouts
 
     def left(self, rows: int, uses_matrix_unit: bool = False) -> Panel:
-        """A panel to broadcast single words from, for blocks of `rows` rows, or with steps side by side."""
+        """Return a panel to broadcast single words from, for blocks of `rows` rows, or with steps side by side."""
         memory = self.source.memory
         turned = memory is not None and memory.along_lines and rows >= SMALLEST_SQUARE
         return self.strips(rows) if turned and not uses_matrix_unit else self.rows()
@@ -231,7 +231,7 @@ class Packer:
         return Panel(whole, self.capacity, 1, SIDE)
 
     def _target(self, words: int, by_step: int) -> tuple[ir.Value, ir.Value]:
-        """A panel, of so many words if it is a new one, and where the first step of the source goes in it."""
+        """Return a panel, of so many words if it is a new one, and where the first step of the source goes in it."""
         if self.place is None:
             panel = self.emit.buffer(words * self.product.group * self.product.element.byte_size)
             return panel, panel
@@ -242,7 +242,8 @@ class Packer:
     # ------------------------------------------------------------ element by element
 
     def _readable(self, square: int) -> Strided:
-        """The source where vectors of words can be read along lines, or along K in squares: else a copy of it."""
+        """Return the source where vectors of words can be read along lines, or along K in squares: else a copy of
+        it."""
         memory, element, emit = self.source.memory, self.product.element, self.emit
         in_squares = memory is not None and memory.along_k and square >= SMALLEST_SQUARE
         if memory is not None and self.widens(memory) and (memory.along_lines or in_squares):
@@ -283,7 +284,7 @@ class Packer:
         return memory.element is element or memory.element in wider or is_extended
 
     def load(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
-        """The words of `count` neighbours in memory, as they are in a panel but for their order."""
+        """Return the words of `count` neighbours in memory, as they are in a panel but for their order."""
         builder = self.emit.builder
         address = memory.moved(builder, line, k).base
         stored = HALF if memory.element is t.F16 and self.product.element is t.F32 else memory_type(memory.element)
@@ -400,7 +401,7 @@ class Packer:
             each(self.emit, self.steps, SIDE, copy)
 
     def _strip_word(self, line: ir.Value, step: ir.Value, width: int) -> ir.Value:
-        """The place of a word in strips of `width` lines."""
+        """Return the place of a word in strips of `width` lines."""
         builder = self.emit.builder
         within = builder.and_(line, I64(width - 1))
         strip = builder.mul(builder.sub(line, within), I64(self.capacity))
@@ -461,7 +462,7 @@ class Panels:
         builder.call(builder.module.globals[name], [self.tags, I8(0), I64(size), I1(0)])
 
     def place(self, emit: Emitter, source: Factor, number: ir.Value, tile: ir.Value, steps: int) -> KeptPlace:
-        """The place of a tile of so many `steps`: `tile` of the panel `number` along K."""
+        """Return the place of a tile of so many `steps`: `tile` of the panel `number` along K."""
         builder = emit.builder
         which = self._which(builder, source, number, tile)
         panel = builder.gep(self.memory, [builder.mul(which, I64(self.room.size))], source_etype=I8)
@@ -473,7 +474,7 @@ class Panels:
         return KeptPlace(place, found, self.kept)
 
     def _which(self, builder: ir.IRBuilder, source: Factor, number: ir.Value, tile: ir.Value) -> ir.Value:
-        """The panel of a tile."""
+        """Return the panel of a tile."""
         if self.tags is None or source.address is None or self.room.ways * self.room.numbers == 1:
             return I64(0)
         inside = builder.icmp_unsigned("<", number, I64(self.room.numbers))

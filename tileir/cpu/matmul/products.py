@@ -73,7 +73,7 @@ class BFloat(ir.Type):
 
 
 def float_product(inputs: t.ElementType, sums: t.ElementType, depth: int, lanes: int, host: Host) -> Product:
-    """The product of floats of type `inputs` over `depth` values of K, in vectors of `lanes` words."""
+    """Return the product of floats of type `inputs` over `depth` values of K, in vectors of `lanes` words."""
     multiply_add = _fused if host.has_fma else _rounded_twice
     if sums is t.F64:
         return Product(t.F64, 1, DOUBLE, DOUBLE, multiply_add)
@@ -85,7 +85,7 @@ def float_product(inputs: t.ElementType, sums: t.ElementType, depth: int, lanes:
 
 
 def integer_product(lhs: Signedness, rhs: Signedness, depth: int, lanes: int, host: Host) -> Product:
-    """The exact product of 8-bit integers over `depth` values of K."""
+    """Return the exact product of 8-bit integers over `depth` values of K."""
     if depth < 2 or depth > EXACT_DEPTH:
         return Product(t.I64, 1, I64, I64, _integers)
     if depth < 4 or lanes < 4 or not host.has_int8_dot:
@@ -112,7 +112,7 @@ def _bf16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir
 
 
 def rounded_in_hardware(builder: ir.IRBuilder, numbers: ir.Value) -> ir.Value:
-    """The patterns of the bf16 nearest to a vector of f32; subnormal numbers may become 0."""
+    """Return the patterns of the bf16 nearest to a vector of f32; subnormal numbers may become 0."""
     count = numbers.type.count
     return builder.bitcast(builder.fptrunc(numbers, ir.VectorType(BFloat(), count)), ir.VectorType(I16, count))
 
@@ -188,7 +188,7 @@ _PAIRS_OF_I16 = {4: "llvm.x86.sse2.pmadd.wd", 8: "llvm.x86.avx2.pmadd.wd"}
 
 
 def _half(builder: ir.IRBuilder, words: ir.Value, first: int) -> ir.Value:
-    """The low (0) or high (1) 16 bits of each word, sign-extended."""
+    """Return the low (0) or high (1) 16 bits of each word, sign-extended."""
     count = words.type.count
     halves = builder.bitcast(words, ir.VectorType(I16, 2 * count))
     mask = ir.Constant(ir.VectorType(I32, count), list(range(first, 2 * count, 2)))
@@ -201,7 +201,7 @@ def _integers(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.V
 
 
 def _call(builder: ir.IRBuilder, name: str, operands: list[ir.Value]) -> ir.Value:
-    """A call of an intrinsic of one processor family, whose result is of the type of its first operand."""
+    """Return a call of an intrinsic of one processor family, whose result is of the type of its first operand."""
     function = builder.module.globals.get(name)
     if function is None:
         types = [operand.type for operand in operands]

@@ -33,12 +33,12 @@ NOT_KEPT = "captures(none)" if llvm.llvm_version_info >= (21,) else "nocapture"
 
 
 def bounds_of(lowering: Lowering, pointer: Num) -> Bounds | None:
-    """The bounds of the memory that the pointer was computed from; None if that is not known."""
+    """Return the bounds of the memory that the pointer was computed from; None if that is not known."""
     return None if pointer.base is None else lowering.bounds.get(id(pointer.base))
 
 
 def room(builder: ir.IRBuilder, bounds: Bounds, size: int, write: bool) -> ir.Value:
-    """The number of addresses, from the beginning of the bounds on, at which `size` bytes lie within them."""
+    """Return the number of addresses, from the beginning of the bounds on, at which `size` bytes lie within them."""
     span = builder.sub(bounds.limit(write), bounds.begin)
     if size == 1:
         return span
@@ -73,7 +73,7 @@ def box_held(
 
 
 def _box_held(module: ir.Module, words: int) -> ir.Function:
-    """A function that asks about a box of a dimension for every two words."""
+    """Return a function that asks about a box of a dimension for every two words."""
     function = lookup.declared(module, f"tileir.box_held.{words}", I1, (PTR, PTR, PTR, *[I64] * (3 + words)))
     if function.blocks:
         return function
@@ -101,7 +101,7 @@ class MemoryQuestion:
         return MemoryQuestion(write, element.byte_size, bits, count, extents)
 
     def facts(self, lowering: Lowering) -> ir.Value:
-        """A constant of the module."""
+        """Return a constant of the module."""
         module = lowering.emit.module
         numbers = (lowering.bounds_slot, lowering.bounds_count, *self._facts)
         array = ir.Constant(ir.ArrayType(I64, len(numbers)), numbers)
@@ -121,7 +121,7 @@ def asked(
     meant: Bounds | None = None,
     site: int = 0,
 ) -> ir.Value:
-    """The answer of a function of the library, an i32; `meant` is the allocation that the access is about."""
+    """Return the answer of a function of the library, an i32; `meant` is the allocation that the access is about."""
     emit, builder = lowering.emit, lowering.builder
     about = (I64(0), I64(0)) if meant is None else (meant.begin, meant.end)
     asking = written(lowering, "words", (_own_table(lowering), I64(len(lowering.allocations)), *about, *words))
@@ -130,7 +130,7 @@ def asked(
 
 
 def _own_table(lowering: Lowering) -> ir.Value:
-    """The address of the table of the block's allocations, as an i64."""
+    """Return the address of the table of the block's allocations, as an i64."""
     own = [word for one in lowering.allocations for word in (one.begin, one.end, one.writable_end, one.end)]
     return lowering.builder.ptrtoint(written(lowering, "table", own), I64) if own else I64(0)
 
@@ -146,7 +146,7 @@ def _answer(builder: ir.IRBuilder, function: str, asked: Sequence[ir.Value]) -> 
 
 
 def written(lowering: Lowering, use: str, words: Sequence[ir.Value]) -> ir.Value:
-    """The words on the stack, one after the other, until as many are written again for the same use.
+    """Return the words on the stack, one after the other, until as many are written again for the same use.
 
     Not in the arena: after a hundred uses LLVM takes it for memory that others may know.
     """

@@ -51,7 +51,7 @@ class CarriedPointersSlot(Slot):
 
 
 def carried_slots(lowering: Lowering, op: control.For) -> list[Slot]:
-    """A slot for each value that the loop carries."""
+    """Return a slot for each value that the loop carries."""
     slots: list[Slot] = []
     for value, argument in zip(op.initial, carried_arguments(op)):
         origin = lowering.values[value]

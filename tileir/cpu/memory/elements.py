@@ -86,7 +86,7 @@ def store_nibble(builder: ir.IRBuilder, base: ir.Value, offset: ir.Value, patter
 
 
 def _nibble(builder: ir.IRBuilder, base: ir.Value, offset: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """The byte that holds the element at `offset`, and by how many bits to shift it."""
+    """Return the byte that holds the element at `offset`, and by how many bits to shift it."""
     place = builder.gep(base, [builder.ashr(offset, I64(1))], source_etype=I8)
     odd = builder.trunc(builder.and_(offset, I64(1)), I8)
     return place, builder.shl(odd, I8(2))
@@ -152,7 +152,7 @@ def _add_float(emit: Emitter, address: ir.Value, number: Num, ordering: MemoryOr
 
 
 def _pattern(builder: ir.IRBuilder, number: Num) -> ir.Value:
-    """The bits of an element as an int, also of f32 and f64."""
+    """Return the bits of an element as an int, also of f32 and f64."""
     value, element = to_memory(builder, number), t.checked_cast(number.element, t.ElementType)
     return builder.bitcast(value, ir.IntType(element.bits)) if is_native(element) else value
 

@@ -54,7 +54,7 @@ _LENGTH, _DIMS, _FIRST_DIM = range(ENTRY, ENTRY + 3)
 
 
 def library(triple: str, layout: str) -> ir.Module:
-    """The module of all functions of the library."""
+    """Return the module of all functions of the library."""
     module = ir.Module("tileir.library")
     module.triple, module.data_layout = triple, layout
     for name, define in zip(LIBRARY_FUNCTIONS, (_define_held, _define_reach, _define_box, _define_lanes)):
@@ -106,7 +106,7 @@ class _Asked:
         return self.builder.icmp_unsigned("==", loose, I64(0))
 
     def bytes_of(self, elements: ir.Value) -> ir.Value:
-        """The bytes that so many elements, an i128, take."""
+        """Return the bytes that so many elements, an i128, take."""
         bits = self.builder.zext(self.fact(_BITS), I128)
         return self.builder.lshr(self.builder.mul(elements, bits), I128(3))
 
@@ -131,7 +131,7 @@ class _Asked:
             yield tuple(self.builder.zext(word, I128) for word in words)
 
     def total(self, term: Callable[..., ir.Value]) -> ir.Value:
-        """The sum of a term over all dimensions, as an i128."""
+        """Return the sum of a term over all dimensions, as an i128."""
         sum_ = self.builder.alloca(I128)
         self.builder.store(I128(0), sum_)
         with self.dimensions() as dimension:
@@ -139,7 +139,7 @@ class _Asked:
         return self.builder.load(sum_, typ=I128)
 
     def largest_offset(self) -> ir.Value:
-        """The largest element offset, as an i128; leaves if it is too large."""
+        """Return the largest element offset, as an i128; leaves if it is too large."""
         builder = self.builder
         last = self.total(lambda start, count, stride: _times(builder, builder.add(start, count), stride))
         with builder.if_then(builder.icmp_unsigned(">", last, I128(MAX_OFFSET))):
@@ -164,13 +164,13 @@ class _Asked:
 
 
 def _word(builder: ir.IRBuilder, place: ir.Value, number: int | ir.Value) -> ir.Value:
-    """The i64 at that position from a place on."""
+    """Return the i64 at that position from a place on."""
     position = I64(number) if isinstance(number, int) else number
     return builder.load(builder.gep(place, [position], source_etype=I64), typ=I64)
 
 
 def _times(builder: ir.IRBuilder, end: ir.Value, stride: ir.Value) -> ir.Value:
-    """The offset of the last of some coordinates that end before `end`."""
+    """Return the offset of the last of some coordinates that end before `end`."""
     return builder.mul(builder.sub(end, I128(1)), stride)
 
 
@@ -346,7 +346,7 @@ def _split(module: ir.Module) -> ir.Function:
 
 
 def declared(module: ir.Module, name: str, result: ir.Type, parameters: Sequence[ir.Type]) -> ir.Function:
-    """The function of that name, made without a body if the module has none."""
+    """Return the function of that name, made without a body if the module has none."""
     found = module.globals.get(name)
     if found is None:
         found = ir.Function(module, ir.FunctionType(result, parameters), name)

@@ -54,7 +54,8 @@ def _absolute(x: Int) -> Int:
 
 
 def _high_product(x: Int, y: Int) -> Int:
-    """The upper half of the unsigned product of twice the width; of i64 from products of halves, which vectorise."""
+    """Return the upper half of the unsigned product of twice the width; of i64 from products of halves, which
+    vectorise."""
     if x.width == 64:
         return _high_product_i64(x, y)
     double = ir.IntType(2 * x.width)
@@ -237,7 +238,7 @@ def _is_zero(lowering: Lowering, divisor: Value) -> Broken:
 
 
 def _origin(value: Value) -> Value:
-    """The value whose elements these are: shape operations only repeat and move them."""
+    """Return the value whose elements these are: shape operations only repeat and move them."""
     while isinstance(value.op, Broadcast | Reshape | Permute):
         value = value.op.operands[0]
     return value
@@ -252,7 +253,7 @@ def _has_zero(value: DenseElements) -> bool:
 
 
 def _divided(x: Int, y: Int, signed: bool, rounding: Rounding, single: bool) -> Int:
-    """The quotient; of MIN and -1 it is MIN, of zero anything."""
+    """Return the quotient; of MIN and -1 it is MIN, of zero anything."""
     if x.width < 32:
         wide_x, wide_y = (number.extended(I32, signed) for number in (x, y))
         return _divided(wide_x, wide_y, signed, rounding, single).truncated(x.type)

@@ -37,7 +37,7 @@ rules: Rules[Lower] = Rules()
 
 
 def slots_of(lowering: Lowering, values: Sequence[Value]) -> list[Slot]:
-    """A slot for each of the values."""
+    """Return a slot for each of the values."""
     return [new_slot(lowering.emit, value.type) for value in values]
 
 
@@ -141,7 +141,7 @@ def _pass_initial(lowering: Lowering, op: control.For, slots: list[Slot], runs: 
 
 
 def _bounds(lowering: Lowering, op: control.For) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """The bounds and the step, which must lead upward."""
+    """Return the bounds and the step, which must lead upward."""
     emit, builder = lowering.emit, lowering.builder
     lower, upper, step = (wide(builder, scalar(emit, lowering.tile(bound))) for bound in (op.lower, op.upper, op.step))
     no_step = builder.icmp_signed("<=", step, step.type(0))
@@ -150,7 +150,7 @@ def _bounds(lowering: Lowering, op: control.For) -> tuple[ir.Value, ir.Value, ir
 
 
 def _counter(builder: ir.IRBuilder, op: control.For, position: ir.Value, step: ir.Value) -> list[ir.Value]:
-    """The counter and the step as i64; the step is always signed."""
+    """Return the counter and the step as i64; the step is always signed."""
     if step.type == I64:
         return [position, step]
     extend = builder.zext if op.unsigned else builder.sext

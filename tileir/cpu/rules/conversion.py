@@ -38,7 +38,7 @@ def lower_bitcast(lowering: Lowering, op: Bitcast) -> None:
 
 
 def _pattern(builder: ir.IRBuilder, number: Num) -> ir.Value:
-    """The bits of an element as an integer."""
+    """Return the bits of an element as an integer."""
     element = t.checked_cast(number.element, t.ElementType)
     if is_native(element):
         return real(builder, number).pattern().value
@@ -117,7 +117,8 @@ def _integer_to_float(number: Int, target: t.ElementType, signed: bool) -> Num:
 
 
 def _odd_f64(number: Int, signed: bool) -> Real:
-    """The integer as an f64; one that needs more bits is rounded to odd first, so that a later rounding is single."""
+    """Return the integer as an f64; one that needs more bits is rounded to odd first, so that a later rounding is
+    single."""
     if number.width == 64:
         lost = (number & 0x7FF).differs(0).as_integer(I64) << 11
         fits = (number + (1 << 53)).below_unsigned(1 << 54) if signed else number.below_unsigned(1 << 53)
@@ -155,7 +156,7 @@ def look_at_range(lowering: Lowering, op: FToI) -> None:
 
 
 def _range(width: int, signed: bool) -> tuple[int, int]:
-    """The smallest integer of a type, and the first beyond its largest."""
+    """Return the smallest integer of a type, and the first beyond its largest."""
     return (-(1 << (width - 1)), 1 << (width - 1)) if signed else (0, 1 << width)
 
 

@@ -106,7 +106,7 @@ def lower_offset(lowering: Lowering, op: core.Offset) -> None:
 
 
 def _steps(builder: ir.IRBuilder, offset: Num) -> ir.Value:
-    """An offset, which is signed, as an i64."""
+    """Return an offset, which is signed, as an i64."""
     steps = wide(builder, offset)
     return steps if steps.type == I64 else builder.sext(steps, I64)
 

@@ -106,7 +106,7 @@ def lower_mmaf_scaled(lowering: Lowering, op: matmul.MmaFScaled) -> None:
 
 
 def _scaled(tile: Tile, scale: Tile, axis: int) -> Tile:
-    """The tile as f64, each block of elements along `axis` multiplied by its scale."""
+    """Return the tile as f64, each block of elements along `axis` multiplied by its scale."""
     block = tile.type.shape[axis] // scale.type.shape[axis]
 
     def compute(emit: Emitter, index: Index) -> Num:
@@ -137,13 +137,13 @@ def _lower(lowering: Lowering, op: ProductOp, found: Factors) -> None:
 
 
 def new_zeros(emit: Emitter, type: t.TileType) -> Zeros:
-    """An uninitialised dense buffer for sums that start from 0."""
+    """Return an uninitialised dense buffer for sums that start from 0."""
     buffer = new_buffer(emit, type)
     return Zeros(type, buffer.base, buffer.strides)
 
 
 def accumulator(lowering: Lowering, op: ProductOp) -> Window:
-    """A dense buffer with the elements of the accumulator: its own buffer if nothing else will read it."""
+    """Return a dense buffer with the elements of the accumulator: its own buffer if nothing else will read it."""
     value = op.acc
     tile = lowering.tile(value)
     if isinstance(tile, Window) and not tile.shared and is_dense(tile) and lowering.fusion.used_once(value):

@@ -73,7 +73,7 @@ def _broken(emit: Emitter, predicate: DivBy | SameElements | Bounded, tile: Tile
 
 
 def _bits(emit: Emitter, tile: Tile, index: Index) -> ir.Value:
-    """An element as an i64: an address, or an integer with its sign extended."""
+    """Return an element as an i64: an address, or an integer with its sign extended."""
     number = tile.at(emit, index)
     if isinstance(tile.element, t.PointerType):
         return address_of(emit.builder, number)

@@ -98,7 +98,7 @@ def _part(emit: Emitter, type: t.TileType) -> Window:
 
 
 def _counts(extent: int, fan: int, left: int) -> list[int]:
-    """The number of elements that each round leaves: as many as fill a vector, before the only one."""
+    """Return the number of elements that each round leaves: as many as fill a vector, before the only one."""
     counts, least = [], max(left, FAN)
     while extent > least:
         extent, fan = max(extent // fan, least), FAN
@@ -128,7 +128,7 @@ def _reduce_rows(
 
 
 def _turned(emit: Emitter, source: Window) -> Window:
-    """A copy of a dense matrix that is as wide as a vector, column by column."""
+    """Return a copy of a dense matrix that is as wide as a vector, column by column."""
     rows, width = source.type.shape
     target = new_buffer(emit, t.tile(source.element, width, rows))
     kind, align = memory_type(source.element), source.element.byte_size
@@ -185,7 +185,7 @@ def _joined(
     place: Index,
     read: Callable[[ir.Value], list[Num]],
 ) -> list[Num]:
-    """The element at `place`, a block and a lane, when `count` of `extent` elements are left."""
+    """Return the element at `place`, a block and a lane, when `count` of `extent` elements are left."""
     if count == extent:
         return read(_position(lowering.emit, place))
     builder = lowering.builder
@@ -327,7 +327,7 @@ class _Scan:
         _put(emit, self.targets, place, self.lowering.combined(self.op.body, pair))
 
     def _place(self, index: Index, member: ir.Value) -> Index:
-        """The index of a member of the block that `index` has along `dim`."""
+        """Return the index of a member of the block that `index` has along `dim`."""
         builder, dim = self.lowering.builder, self.op.dim
         position = builder.add(builder.mul(index[dim], I64(self.size)), member)
         if self.reverse:
@@ -357,7 +357,7 @@ class Extreme:
         return ir.Constant(self.type, float("-inf" if self.largest else "inf"))
 
     def joined(self, builder: ir.IRBuilder, numbers: Iterable[ir.Value]) -> ir.Value:
-        """The most extreme of the numbers among some floats; `start` without any. The sign of a zero is open."""
+        """Return the most extreme of the numbers among some floats; `start` without any. The sign of a zero is open."""
         found = self.start
         for number in numbers:
             further = builder.fcmp_ordered(">" if self.largest else "<", number, found)
@@ -369,11 +369,11 @@ class Extreme:
         return builder.or_(self._is_zero(builder, found), builder.fcmp_ordered("==", found, self.start))
 
     def wanted(self, builder: ir.IRBuilder, found: ir.Value) -> ir.Value:
-        """The extreme, if it is among the floats bit for bit; `found` is open."""
+        """Return the extreme, if it is among the floats bit for bit; `found` is open."""
         return builder.select(self._is_zero(builder, found), self._zero(self.largest), self.start)
 
     def settled(self, builder: ir.IRBuilder, found: ir.Value, among: ir.Value) -> ir.Value:
-        """The extreme, given an i1: whether `wanted` is among the floats."""
+        """Return the extreme, given an i1: whether `wanted` is among the floats."""
         other = ir.Constant(self.type, float("nan"))
         instead = builder.select(self._is_zero(builder, found), self._zero(not self.largest), other)
         return builder.select(among, self.wanted(builder, found), instead)

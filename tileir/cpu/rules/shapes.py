@@ -65,7 +65,7 @@ def lower_reshape(lowering: Lowering, op: shapes.Reshape) -> None:
 
 
 def _strides(window: Window, shape: Sequence[int]) -> tuple[ir.Value, ...] | None:
-    """The strides of the same elements in another shape; None where they have none."""
+    """Return the strides of the same elements in another shape; None where they have none."""
     before = window.type.shape
     if is_dense(window):
         return row_major(shape)
@@ -76,7 +76,7 @@ def _strides(window: Window, shape: Sequence[int]) -> tuple[ir.Value, ...] | Non
 
 
 def reshaped(builder: ir.IRBuilder, index: Index, shape: Sequence[int], target: Sequence[int]) -> Index:
-    """The index in `target` of the element that has `index` in `shape`, both in row-major order.
+    """Return the index in `target` of the element that has `index` in `shape`, both in row-major order.
 
     Dimensions that both shapes have keep their index; the others go through the linear number, by shifts and masks
     since extents are powers of two.
@@ -92,7 +92,7 @@ def reshaped(builder: ir.IRBuilder, index: Index, shape: Sequence[int], target: 
 
 
 def split(builder: ir.IRBuilder, linear: ir.Value, shape: Sequence[int]) -> Index:
-    """The index of the element number `linear` in row-major order."""
+    """Return the index of the element number `linear` in row-major order."""
     index, below = [], prod(shape)
     for extent in shape:
         below //= extent
@@ -120,7 +120,7 @@ def lower_extract(lowering: Lowering, op: shapes.Extract) -> None:
 def subtile(
     lowering: Lowering, op: Op, indices: Sequence[Value], whole: Sequence[int], part: Sequence[int]
 ) -> list[ir.Value]:
-    """The first element of the subtile at `indices`; out of range traps."""
+    """Return the first element of the subtile at `indices`; out of range traps."""
     builder = lowering.builder
     counts = [extent // size for extent, size in zip(whole, part)]
     numbers = [lowering.unsigned(value) for value in indices]
@@ -192,14 +192,14 @@ def lower_unpack(lowering: Lowering, op: packing.Unpack) -> None:
 
 
 def _reread(emit: Emitter, source: Tile, type: t.TileType) -> Tile:
-    """The bytes of a dense tile as elements of another type."""
+    """Return the bytes of a dense tile as elements of another type."""
     dense = new_buffer(emit, source.type)
     emit.loop_nest(source.type.shape, lambda index: dense.put(emit, index, source.at(emit, index)))
     return materialized(emit, Window(type, dense.base, row_major(type.shape)))
 
 
 def _gathered(emit: Emitter, source: Tile, byte: ir.Value, bits: int) -> Num:
-    """A byte made of the elements that share it."""
+    """Return a byte made of the elements that share it."""
     builder, count = emit.builder, 8 // bits
     first, total = builder.mul(byte, I64(count)), I8(0)
     for position in range(count):
@@ -209,7 +209,7 @@ def _gathered(emit: Emitter, source: Tile, byte: ir.Value, bits: int) -> Num:
 
 
 def _extracted(emit: Emitter, source: Tile, index: Index, bits: int, type: t.TileType) -> Num:
-    """The element at `index`, out of the byte that it shares."""
+    """Return the element at `index`, out of the byte that it shares."""
     builder, count = emit.builder, 8 // bits
     byte = to_memory(builder, source.at(emit, (builder.udiv(index[0], I64(count)),)))
     place = builder.trunc(builder.urem(index[0], I64(count)), I8)

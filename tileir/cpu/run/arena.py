@@ -77,7 +77,7 @@ class Arena:
         return self._handle.value
 
     def take_handle(self) -> int:
-        """The handle, which nobody finds here any more; 0 if no tile block is set aside."""
+        """Return the handle, which nobody finds here any more; 0 if no tile block is set aside."""
         handle = self._handle.value
         self._handle.value = 0
         return handle
@@ -105,11 +105,11 @@ class Arena:
         self._calls.close()
 
     def handed(self, count: int) -> list[int]:
-        """The addresses that native code handed over with its call."""
+        """Return the addresses that native code handed over with its call."""
         return list((ctypes.c_uint64 * count).from_address(self._handed.value))
 
     def content(self, offset: int, size: int) -> bytes:
-        """A copy of bytes that native code left behind; offsets are those of `Emitter.buffer`."""
+        """Return a copy of bytes that native code left behind; offsets are those of `Emitter.buffer`."""
         return ctypes.string_at(self.address + LINE + offset, size)
 
 
@@ -146,7 +146,7 @@ class Arenas(threading.local):
 
 
 def taken(free: list[Arena], size: int) -> Arena:
-    """An arena for this thread, of those that are free if the last one is large enough."""
+    """Return an arena for this thread, of those that are free if the last one is large enough."""
     arena = free.pop() if free else None
     return arena if arena is not None and arena.size >= size else Arena(size)
 

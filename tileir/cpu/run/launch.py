@@ -231,7 +231,7 @@ class Launch:
 
 
 def _array_at(address: int, type: t.TileType) -> np.ndarray:
-    """A copy of the dense tile at `address`. Of i4 the native code keeps the four bits, an array the number."""
+    """Return a copy of the dense tile at `address`. Of i4 the native code keeps the four bits, an array the number."""
     dtype = dtype_of(type.element)
     tile = np.frombuffer(ctypes.string_at(address, dtype.itemsize * type.count), dtype).reshape(type.shape)
     return (tile ^ np.int8(8)) - np.int8(8) if type.element is t.I4 else tile

@@ -158,7 +158,8 @@ def _nowhere() -> Histogram:
 
 @cache
 def _loaded_handler() -> Loaded:
-    """The handler: ``void (int signal, void* information, void* context)``; it calls nothing and waits for nothing."""
+    """Return the handler: ``void (int signal, void* information, void* context)``; it calls nothing and waits for
+    nothing."""
     module = ir.Module("sample")
     module.triple, module.data_layout = host().triple, data_layout(host())
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I32, PTR, PTR]), _HANDLER)

@@ -181,13 +181,13 @@ class NativeProgram:
         return [(op, message) for op, (_, message) in zip(ops, self._facts.warnings)]
 
     def _ops(self, numbers: Sequence[int]) -> list[Op]:
-        """The operations of those numbers."""
+        """Return the operations of those numbers."""
         ops = operations(self._source.items()) if numbers else []
         return [ops[number] for number in numbers]
 
 
 def operations(items: Items) -> list[Op]:
-    """The operations that the code of an entry can come from, in program order."""
+    """Return the operations that the code of an entry can come from, in program order."""
     entry, functions = items
     return [op for item in (entry, *functions) for op in item.walk()]
 
@@ -210,7 +210,7 @@ def lowered(
 
 
 def compiled(source: NativeSource, cache: Cache) -> NativeProgram:
-    """The program of an entry: from the cache if it is there, else lowered and compiled for this machine.
+    """Return the program of an entry: from the cache if it is there, else lowered and compiled for this machine.
 
     Raises UnsupportedError for what has no native code.
     """
@@ -271,9 +271,8 @@ class InstrumentedProgram(NativeProgram):
 
 
 def instrumented(source: NativeSource, cache: Cache, instruments: Instruments) -> InstrumentedProgram:
-    """The program of an entry, as `program.compiled` makes it, with instruments. Nothing is kept: instruments have
-    addresses of this process.
-    """
+    """Return the program of an entry, as `program.compiled` makes it, with instruments. Nothing is kept: instruments
+    have addresses of this process."""
     with without_collection():
         items = source.items()
         kernel = lowered(items[0], source.global_names, source.checks, instruments)

@@ -28,7 +28,7 @@ KEPT = 256
 
 
 def default_threads() -> int:
-    """The number of threads of a launch: ``TILEIR_NUM_THREADS``, else the processors that this process may use.
+    """Return the number of threads of a launch: ``TILEIR_NUM_THREADS``, else the processors that this process may use.
 
     Raises ValueError if the variable is no positive integer.
     """
@@ -138,7 +138,7 @@ class Pool:
         self._idle: list[_Helper] = []
 
     def idle(self) -> _Helper:
-        """A helper that has nothing to do."""
+        """Return a helper that has nothing to do."""
         try:
             return self._idle.pop()
         except IndexError:
@@ -154,7 +154,7 @@ class Pool:
 
 @cache
 def _sched_getcpu() -> Callable[[], int] | None:
-    """The C library's function; None where threads cannot be kept from a processor."""
+    """Return the C library's function; None where threads cannot be kept from a processor."""
     found: Callable[[], int] | None = getattr(ctypes.CDLL(None), "sched_getcpu", None)
     return found if hasattr(os, "sched_setaffinity") else None
 

@@ -59,7 +59,7 @@ class TrapReport:
 
 
 def report_of(site: TrapSite, arena: Arena) -> TrapReport:
-    """The report that a block which trapped at `site` has left in the arena of its thread."""
+    """Return the report that a block which trapped at `site` has left in the arena of its thread."""
     type = _evidence_type(site)
     if type is None:
         return TrapReport(arena.block, site, None)
@@ -69,7 +69,7 @@ def report_of(site: TrapSite, arena: Arena) -> TrapReport:
 
 
 def _place(type: t.TileType, kind: TrapKind, arena: Arena) -> int:
-    """The place of evidence in the arena."""
+    """Return the place of evidence in the arena."""
     if kind is TrapKind.ASSERTION or type.count > MOST_WORDS:
         return int.from_bytes(arena.content(EVIDENCE_PLACE, 8), "little")
     return EVIDENCE
@@ -91,7 +91,7 @@ def trap_of(
     memory: LaunchMemory,
     limit: int,
 ) -> Trap:
-    """The trap of a report, as the user sees it; `limit` is how many iterations a tile block may run."""
+    """Return the trap of a report, as the user sees it; `limit` is how many iterations a tile block may run."""
     op, hangs = report.site.op, report.site.message == HANGS
     told = _Told(hang_text(limit)) if hangs else _told(report, block, memory)
     return Trap(
@@ -136,7 +136,7 @@ def _told(report: TrapReport, block: Coordinates, memory: LaunchMemory) -> _Told
 
 
 def _words(report: TrapReport) -> list[int]:
-    """The words of the evidence, read as unsigned."""
+    """Return the words of the evidence, read as unsigned."""
     assert report.evidence is not None
     return [int(word) & (1 << 64) - 1 for word in report.evidence]
 
@@ -152,7 +152,7 @@ def _assertion(op: Assert, block: Coordinates, evidence: np.ndarray | None) -> t
 
 
 def _index(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The index of the element at a position in row-major order."""
+    """Return the index of the element at a position in row-major order."""
     return tuple(int(at) for at in np.unravel_index(position, shape))
 
 
@@ -162,7 +162,7 @@ def _access(op: Op, block: Coordinates, words: list[int]) -> FaultyAccess:
 
 
 def _filled(site: TrapSite, words: list[int]) -> str:
-    """The message of a site with the numbers of the evidence in it."""
+    """Return the message of a site with the numbers of the evidence in it."""
     first, second, *_ = words
     if site.kind is TrapKind.COUNTER:
         counts_unsigned = isinstance(site.op, For) and site.op.unsigned

@@ -88,7 +88,7 @@ class FaultyDraft:
         return f"%v{self.names}"
 
     def line(self, text: str) -> str:
-        """A line that defines one value; gives the value's name."""
+        """Return a line that defines one value; gives the value's name."""
         name = self.name()
         self.lines.append(f"{name} = {text}")
         return name
@@ -110,7 +110,7 @@ class FaultyDraft:
             array.layout = [[-(-array.count // pitch), pitch], [own, 1]]
 
     def number(self, value: int) -> str:
-        """An i32 parameter with that value, or a constant."""
+        """Return an i32 parameter with that value, or a constant."""
         if self.random.random() < 0.5:
             wrapped = (value + (1 << 31)) % (1 << 32) - (1 << 31)
             return self.line(f"constant <i32: {wrapped}> : tile<i32>")
@@ -120,7 +120,7 @@ class FaultyDraft:
         return f"%{name}"
 
     def spread(self, value: str, element: str, shape: Sequence[int]) -> str:
-        """A scalar as a tile of `shape`."""
+        """Return a scalar as a tile of `shape`."""
         if not shape:
             return value
         ones = "x".join("1" for _ in shape)
@@ -179,7 +179,7 @@ def some_tiles(draft: FaultyDraft, rank: int) -> tuple[int, ...]:
 
 
 def indices(draft: FaultyDraft, shape: tuple[int, ...], below: int) -> str:
-    """A tile of numbers below `below`, from an array."""
+    """Return a tile of numbers below `below`, from an array."""
     count = prod(shape)
     base = draft.array("i32", count, min(below, 1 << 30))
     lanes = draft.line(f"iota : tile<{count}xi32>")

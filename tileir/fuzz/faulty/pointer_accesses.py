@@ -52,7 +52,7 @@ class Arithmetic:
         return self.random.choice((*usual, self.random.randrange(limit)))
 
     def constant(self) -> str:
-        """A tile with one number everywhere but for one place."""
+        """Return a tile with one number everywhere but for one place."""
         if not self.shape or self.random.random() < 0.5:
             return self.line(f"constant <{self.element}: {self.number()}> : {self.type}")
         count = 1
@@ -120,7 +120,7 @@ class Arithmetic:
 
 
 def arithmetic(random: Random) -> list[str]:
-    """The lines of an entry."""
+    """Return the lines of an entry."""
     program = Arithmetic(random)
     values = [program.constant() for _ in range(3)]
     for _ in range(random.randint(1, 5)):
@@ -133,7 +133,7 @@ def arithmetic(random: Random) -> list[str]:
 
 
 def _steps(draft: FaultyDraft, shape: tuple[int, ...], strides: Sequence[int]) -> str:
-    """The tile of ``sum(index * stride)``."""
+    """Return the tile of ``sum(index * stride)``."""
     total = None
     for dim, (extent, stride) in enumerate(zip(shape, strides)):
         row = draft.line(f"iota : tile<{extent}xi32>")
@@ -153,7 +153,7 @@ def _steps(draft: FaultyDraft, shape: tuple[int, ...], strides: Sequence[int]) -
 
 
 def _affine(draft: FaultyDraft, element: str, writable: bool) -> tuple[str, tuple[int, ...], str | None]:
-    """A tile of pointers that step evenly, perhaps off an end: its name, its shape, a mask or None."""
+    """Return a tile of pointers that step evenly, perhaps off an end: its name, its shape, a mask or None."""
     random = draft.random
     shape = some_tiles(draft, random.randint(1, 2))
     strides = [prod(shape[dim + 1 :]) * random.choice((1, 1, 2)) for dim in range(len(shape))]

@@ -26,7 +26,7 @@ KINDS: tuple[Callable[[FaultyDraft], None], ...] = (
 
 
 def program(seed: int) -> FaultyProgram:
-    """The program of that seed."""
+    """Return the program of that seed."""
     random = Random(seed)
     draft = FaultyDraft(random)
     random.choice(KINDS)(draft)
@@ -39,14 +39,15 @@ _MOST = 1 << 20
 
 
 def with_launch_line(faulty: FaultyProgram) -> str:
-    """The text of a program, behind the line of its launch."""
+    """Return the text of a program, behind the line of its launch."""
     arguments = [dict(vars(one)) if isinstance(one, FaultyArray) else one for one in faulty.arguments]
     line = json.dumps({"seed": faulty.seed, "grid": faulty.grid, "arguments": arguments})
     return f"{MARK}{line}\n{faulty.text}"
 
 
 def with_launch_read(text: str) -> FaultyProgram | None:
-    """The program of a text that begins with such a line; None of any other. Raises ValueError for a damaged line."""
+    """Return the program of a text that begins with such a line; None of any other. Raises ValueError for a damaged
+    line."""
     line, _, program = text.partition("\n")
     if not line.startswith(MARK):
         return None

@@ -20,7 +20,7 @@ from tileir.fuzz.faulty.draft import (
 
 
 def _tensor(draft: FaultyDraft, element: str, rank: int, writable: bool) -> tuple[str, str, list[int]]:
-    """A tensor view that may claim more than its array has: its name, its type, its extents."""
+    """Return a tensor view that may claim more than its array has: its name, its type, its extents."""
     random = draft.random
     extents = [random.randint(1, 9) for _ in range(rank)]
     strides = [prod(extents[dim + 1 :]) for dim in range(rank)]

@@ -45,7 +45,7 @@ def lower_entry(
     facts: Sequence[ParameterFacts] = (),
     wide_extents: bool = False,
 ) -> LoweredEntry:
-    """The TTIR of `entry`, whose module has the device functions `functions`.
+    """Return the TTIR of `entry`, whose module has the device functions `functions`.
 
     `facts` says what is known of the parameters, in order; nothing is known of those beyond.
     Extents that launches can compute are expected to be below 2^31 unless `wide_extents` says otherwise. Raises
@@ -70,5 +70,5 @@ def lower_entry(
 
 
 def _machine_name(name: str) -> str:
-    """A name of ours that PTX allows and no library has, in which users of profilers find theirs."""
+    """Return a name of ours that PTX allows and no library has, in which users of profilers find theirs."""
     return PREFIX + re.sub(r"\W", "_", name[:MAX_NAME], flags=re.ASCII)

@@ -27,24 +27,24 @@ PREDICATES = {
 
 
 def held(element: t.ElementType | t.PointerType) -> str:
-    """The element type that holds an element of a tile."""
+    """Return the element type that holds an element of a tile."""
     if isinstance(element, t.PointerType):
         return pointer_to(element.pointee)
     return _HELD.get(element, element.name)
 
 
 def stored(element: t.ElementType) -> str:
-    """The element type that holds an element in memory."""
+    """Return the element type that holds an element in memory."""
     return "i8" if element is t.I1 else held(element)
 
 
 def pointer_to(element: t.ElementType) -> str:
-    """The type of an address of an element."""
+    """Return the type of an address of an element."""
     return f"!tt.ptr<{stored(element)}>"
 
 
 def tile_type(type: t.TileType) -> TtirType:
-    """The TTIR type of a tile."""
+    """Return the TTIR type of a tile."""
     return TtirType(held(type.element), type.shape)
 
 
@@ -77,7 +77,7 @@ Lowered = TtirValue | LoweredTensorView | LoweredTileView | Token
 
 
 def flat_types(type: t.Type) -> list[TtirType]:
-    """The types of the TTIR values that a value of `type` is carried as."""
+    """Return the types of the TTIR values that a value of `type` is carried as."""
     if isinstance(type, t.TokenType):
         return []
     if isinstance(type, t.TileViewType):
@@ -88,7 +88,7 @@ def flat_types(type: t.Type) -> list[TtirType]:
 
 
 def flattened(lowered: Lowered) -> list[TtirValue]:
-    """The TTIR values that carry a value; a descriptor is left behind."""
+    """Return the TTIR values that carry a value; a descriptor is left behind."""
     if isinstance(lowered, Token):
         return []
     if isinstance(lowered, LoweredTileView):

@@ -101,7 +101,7 @@ class TtirLowering:
 
     @staticmethod
     def of(entry: Entry, functions: Sequence[Func], arch: Arch, rules: dict[type[Op], Lower]) -> TtirLowering:
-        """The lowering of an entry, with a parameter for each of its own, before the first operation."""
+        """Return the lowering of an entry, with a parameter for each of its own, before the first operation."""
         body = TtirBlock(tuple(tile_type(argument.tile) for argument in entry.body.args))
         named = {function.sym_name: function for function in functions}
         users, order = Users([entry, *functions]), TokenOrder.of(entry, named)
@@ -112,7 +112,7 @@ class TtirLowering:
         return lowering
 
     def value(self, value: core.Value) -> TtirValue:
-        """The TTIR value of a tile."""
+        """Return the TTIR value of a tile."""
         found = self.values[value]
         assert isinstance(found, TtirValue), found
         return found
@@ -128,7 +128,7 @@ class TtirLowering:
         return found
 
     def type_of(self, value: core.Value) -> TtirType:
-        """The TTIR type of a tile."""
+        """Return the TTIR type of a tile."""
         return tile_type(value.tile)
 
     def bind(self, value: core.Value, lowered: Lowered) -> None:
@@ -141,7 +141,8 @@ class TtirLowering:
         self.bind(value, TOKEN)
 
     def parameter(self, hidden: Hidden, element: str = "i8") -> TtirValue:
-        """The address of hidden memory as a pointer to `element`; one parameter for each, made when first asked for."""
+        """Return the address of hidden memory as a pointer to `element`; one parameter for each, made when first asked
+        for."""
         if hidden not in self.hidden:
             address = TtirValue(TtirType("!tt.ptr<i8>"), self.body)
             self.body.arguments.append(address)
@@ -150,13 +151,13 @@ class TtirLowering:
         return self.build.bitcast(self.hidden[hidden], f"!tt.ptr<{element}>")
 
     def site(self, op: Op) -> int:
-        """The number of an operation that the host has a part in, from 1."""
+        """Return the number of an operation that the host has a part in, from 1."""
         if op not in self.sites:
             self.sites.append(op)
         return self.sites.index(op) + 1
 
     def rebuilt(self, type: t.Type, values: Iterable[TtirValue]) -> Lowered:
-        """A value of the program from what carried it (`forms.flattened`)."""
+        """Return a value of the program from what carried it (`forms.flattened`)."""
         if isinstance(type, t.TokenType):
             return TOKEN
         if isinstance(type, t.TileViewType):
@@ -204,7 +205,7 @@ class TtirLowering:
         self.build.effect("ttg.barrier", addrSpace=ALL_MEMORY)
 
     def unsupported(self, op: Op, why: str) -> UnsupportedError:
-        """The error for an operation that has no code on this architecture; `why` continues its name."""
+        """Return the error for an operation that has no code on this architecture; `why` continues its name."""
         return UnsupportedError(f"'{op.spec.name}' {why}", self.arch.name, op.loc)
 
     def _require_size(self, op: Op, type: t.Type) -> None:

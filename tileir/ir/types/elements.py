@@ -53,7 +53,7 @@ def checked_cast(type: Type, cls: type[T]) -> T:
 
 
 def interned(cls: type[T], table: WeakValueDictionary[object, T], key: object, fields: dict[str, object]) -> T:
-    """The type in `table` under `key`, made with `fields` if it is new."""
+    """Return the type in `table` under `key`, made with `fields` if it is new."""
     self = table.get(key)
     if self is None:
         self = object.__new__(cls)
@@ -135,7 +135,7 @@ class ElementType(Type):
         return self.bits if self is I1 else self.memory_bits
 
     def padding_bits(self, value: PaddingValue) -> int | None:
-        """The pattern in memory of a padding value (spec: views#padding); None if the type has no such value."""
+        """Return the pattern in memory of a padding value (spec: views#padding); None if the type has no such value."""
         if value is PaddingValue.ZERO:
             return 0
         pattern = None if self.format is None else _special(self.format, value)
@@ -143,7 +143,7 @@ class ElementType(Type):
 
 
 def _special(format: FloatFormat, value: PaddingValue) -> int | None:
-    """The pattern of -0, NaN or an infinity."""
+    """Return the pattern of -0, NaN or an infinity."""
     if value is PaddingValue.NEG_ZERO:
         return format.sign_bit if format.signed else None
     if value is PaddingValue.NAN:

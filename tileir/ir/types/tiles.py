@@ -98,7 +98,7 @@ class TileType(Type):
 
 
 def nearest_powers(extent: int) -> str:
-    """A hint with the powers of two around a positive number that is none."""
+    """Return a hint with the powers of two around a positive number that is none."""
     return f"the nearest to {extent} are {1 << extent.bit_length() - 1} and {1 << extent.bit_length()}"
 
 

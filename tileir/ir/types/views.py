@@ -71,11 +71,11 @@ class TileViewType(Type):
         return f"{self.mnemonic}<{', '.join(parts)}>"
 
     def _steps_text(self) -> list[str]:
-        """The parameter that says how tiles follow each other, if there is one."""
+        """Return the parameter that says how tiles follow each other, if there is one."""
         return []
 
     def _dims_text(self) -> list[str]:
-        """The parameter that says how tile dimensions lie in the tensor, unless it is left out."""
+        """Return the parameter that says how tile dimensions lie in the tensor, unless it is left out."""
         in_order = self.tensor_dims == tuple(range(self.rank))
         return [] if in_order else [f"dim_map=[{', '.join(map(str, self.tensor_dims))}]"]
 

@@ -93,7 +93,7 @@ def prove_bounds(accesses: Sequence[KnownAccess], scopes: Sequence[Scoped], keep
 
 
 def _absent(reaches: Sequence[Reach], scope: Scope, launch: KnownLaunch) -> ProofVerdict | None:
-    """The verdict of a scope in which every access stays in its memory."""
+    """Return the verdict of a scope in which every access stays in its memory."""
     texts = {text for reach in reaches if isinstance(reach, Inside) for text in reach.assuming}
     if not all(isinstance(reach, Inside) for reach in reaches):
         return None
@@ -174,7 +174,7 @@ def _holds(memory: Memory, extent: Extent) -> bool:
 
 
 def _limits(memory: Memory) -> tuple[int, int] | None:
-    """The first byte and the one behind the last, if all between them may be accessed."""
+    """Return the first byte and the one behind the last, if all between them may be accessed."""
     if isinstance(memory, int):
         return 0, memory
     return (memory.low, memory.high) if memory.memory.dense else None
@@ -197,7 +197,7 @@ def _keeps_inside(footprint: Footprint, launch: KnownLaunch) -> bool:
 
 
 def _outside(one: KnownAccess, launch: KnownLaunch, scope: Scope, memory: Memory) -> Escape | None:
-    """A tile block that certainly leaves the memory: at a corner of the grid, or the first on a larger one."""
+    """Return a tile block that certainly leaves the memory: at a corner of the grid, or the first on a larger one."""
     if isinstance(memory, int):
         return None
     program = Program([one.footprint])
@@ -217,7 +217,7 @@ def _outside(one: KnownAccess, launch: KnownLaunch, scope: Scope, memory: Memory
 
 
 def _first_outside(axis: int, escape: Callable[[Block, Block], Escape | None]) -> Escape | None:
-    """The first tile block along an axis that leaves the memory, on the smallest grid that has it."""
+    """Return the first tile block along an axis that leaves the memory, on the smallest grid that has it."""
 
     def at(extent: int) -> Escape | None:
         block, grid = [0, 0, 0], [1, 1, 1]

@@ -32,7 +32,7 @@ class KernelProof:
         return iter([one for one in (self.races.collision, self.bounds.escape) if one is not None])
 
     def report(self, kernel: str, sources: tuple[Source, ...], ran: SanitizerReport | None = None) -> ProofReport:
-        """The report; `ran` is that of the launch, if it was run to see what is open."""
+        """Return the report; `ran` is that of the launch, if it was run to see what is open."""
         found: list[ProofFinding] = []
         verdicts = []
         pairs = ((self.races.verdict, self.races.collision), (self.bounds.verdict, self.bounds.escape))
@@ -46,7 +46,7 @@ class KernelProof:
 
 
 def _after(verdict: ProofVerdict, ran: SanitizerReport | None, seen: Sequence[Finding]) -> ProofVerdict:
-    """A verdict, once the launch has been run and done what is `seen`."""
+    """Return a verdict, once the launch has been run and done what is `seen`."""
     if ran is None or verdict.outcome is not Answer.OPEN or SUBJECTS[verdict.subject] not in ran.kinds:
         return verdict
     outcome = Answer.PRESENT if seen else Answer.ABSENT
@@ -56,8 +56,8 @@ def _after(verdict: ProofVerdict, ran: SanitizerReport | None, seen: Sequence[Fi
 def proved(
     entry: Entry, accesses: Sequence[KnownAccess], launch: KnownLaunch, launched: bool, keep: Keep
 ) -> KernelProof:
-    """The verdicts about the launches that are asked for; `launched`: about a grid that is known. What is found in a
-    scope is kept, as it is the same for other launches in it."""
+    """Return the verdicts about the launches that are asked for; `launched`: about a grid that is known. What is found
+    in a scope is kept, as it is the same for other launches in it."""
     scopes = _scopes(entry, launch, launched)
     bounds = prove_bounds(accesses, scopes, keep)
     races = prove_races(accesses, scopes, keep)

@@ -124,7 +124,7 @@ def open_grid(entry: Entry, launched: Grid | None) -> Grid:
 
 
 def axes_read(entry: Entry) -> set[int]:
-    """The axes of the grid along which the kernel asks for the coordinate of its tile block."""
+    """Return the axes of the grid along which the kernel asks for the coordinate of its tile block."""
     ops = list(reachable(entry))
     used = {value for op in ops for value in op.operands}
     ids = [op for op in ops if isinstance(op, GetTileBlockId)]

@@ -33,7 +33,7 @@ class KnownAccess:
 
 
 def known_accesses(entry: Entry) -> list[KnownAccess]:
-    """The accesses of an entry, in program order."""
+    """Return the accesses of an entry, in program order."""
     return [KnownAccess(op, footprint) for footprint, op in op_footprints(entry)]
 
 
@@ -82,7 +82,7 @@ def apart(one: KnownAccess, other: KnownAccess, launch: KnownLaunch) -> PairResu
 
 
 def same_memory(one: KnownAccess, other: KnownAccess, launch: KnownLaunch) -> tuple[Footprint, Footprint] | None:
-    """The footprints of two accesses that count from one address; None if that is not known."""
+    """Return the footprints of two accesses that count from one address; None if that is not known."""
     if one.footprint.unknown or other.footprint.unknown:
         return None
     found = _distance(one.footprint, other.footprint, launch)
@@ -90,14 +90,14 @@ def same_memory(one: KnownAccess, other: KnownAccess, launch: KnownLaunch) -> tu
 
 
 def _moved(one: KnownAccess, other: KnownAccess, distance: int) -> Footprint:
-    """The other footprint, counted from where the memory of the one begins."""
+    """Return the other footprint, counted from where the memory of the one begins."""
     found = other.footprint
     by_byte = max(1, 8 // found.size)
     return replace(found, storage=one.footprint.storage, form=found.form + distance * by_byte)
 
 
 def _distance(a: Footprint, b: Footprint, launch: KnownLaunch) -> PairResult | int:
-    """The bytes from the beginning of one memory to that of another that it shares bytes with."""
+    """Return the bytes from the beginning of one memory to that of another that it shares bytes with."""
     one, other = a.storage, b.storage
     assert one is not None and other is not None, "a footprint that is known lies in a memory"
     if one == other:

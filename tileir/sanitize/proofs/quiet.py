@@ -19,7 +19,7 @@ MOST_ACCESSES = 64
 
 
 def quiet_ops(accesses: Sequence[KnownAccess], launch: KnownLaunch) -> frozenset[Op]:
-    """The operations none of whose accesses conflicts with any other of the launch, nor with itself."""
+    """Return the operations none of whose accesses conflicts with any other of the launch, nor with itself."""
     if len(accesses) > MOST_ACCESSES:
         return frozenset()
     times = Counter(one.op for one in accesses)

@@ -32,7 +32,7 @@ class Collision:
     scope: Scope
 
     def finding(self) -> Finding:
-        """The finding that a run of this grid would have."""
+        """Return the finding that a run of this grid would have."""
         first, second = Site(self.one.op, self.one.access), Site(self.other.op, self.other.access)
         found = Finding(
             "race",
@@ -115,7 +115,7 @@ def _checked(found: PairResult, one: KnownAccess, launch: KnownLaunch) -> PairRe
 
 
 def _room(footprint: Footprint, launch: KnownLaunch) -> tuple[int, float]:
-    """The first byte of the memory of an access and the one behind the last."""
+    """Return the first byte of the memory of an access and the one behind the last."""
     assert footprint.storage is not None, "an access that meets another lies in a memory"
     array = launch.arrays.get(footprint.storage.number)
     if footprint.storage.kind is StorageKind.PARAMETER and array is not None:
@@ -131,7 +131,7 @@ def _absent(scope: Scope, launch: KnownLaunch, results: Sequence[PairResult]) ->
 
 
 def fits_text(need: NoWrap, launch: KnownLaunch) -> str:
-    """A condition in the words of the program."""
+    """Return a condition in the words of the program."""
     text = repr(need.form)
     for index, name in sorted(enumerate(launch.parameters), reverse=True):
         text = text.replace(f"arg{index}", name)

@@ -71,8 +71,8 @@ def _apart(a: Footprint, b: Footprint, launch: KnownLaunch, trust: bool) -> Prov
 
 
 def _witness(a: Footprint, b: Footprint, launch: KnownLaunch, blocks: Sequence[Block]) -> Refuted | None:
-    """The two tile blocks of a solution, if both certainly touch a byte: what is known of an access may be more than
-    it touches."""
+    """Return the two tile blocks of a solution, if both certainly touch a byte: what is known of an access may be more
+    than it touches."""
     first, second = blocks
     x, y, z = (
         max(one, other) + 1 if extent is None else extent for one, other, extent in zip(first, second, launch.grid)

@@ -37,7 +37,7 @@ class Question:
         return Instance(self, footprint)
 
     def fresh(self, symbol: Symbol) -> z3.ArithRef:
-        """A new integer in the bounds of a symbol."""
+        """Return a new integer in the bounds of a symbol."""
         self._count += 1
         term = z3.Int(f"n{self._count}")
         self.facts += [term >= symbol.range.low, term <= symbol.range.high]
@@ -49,7 +49,7 @@ class Question:
         return self._shared[symbol]
 
     def extent(self, axis: int) -> z3.ArithRef:
-        """The extent of the grid along an axis."""
+        """Return the extent of the grid along an axis."""
         known = self._grid[axis]
         return self.shared(GridExtent(axis)) if known is None else z3.IntVal(known)
 
@@ -77,7 +77,7 @@ class Question:
         return self._solved([*one.facts, z3.Or(one.first < low, one.last >= high)]) is False
 
     def _solved(self, conditions: Iterable[z3.BoolRef]) -> z3.ModelRef | bool | None:
-        """A solution, False if there is none, None if that was not found in so many steps."""
+        """Return a solution, False if there is none, None if that was not found in so many steps."""
         solver = z3.Solver()
         # Its own handler of interrupts would swallow them, and leave calls of the system that they no longer end.
         solver.set("ctrl_c", False)

@@ -89,8 +89,8 @@ Scoped = tuple[Scope, KnownLaunch]
 
 
 def widest(tried: Sequence[ProofVerdict | None], scopes: Sequence[Scoped]) -> ProofVerdict | None:
-    """The verdict of the widest scope that has one. If a launch is known, what it assumes must hold there too: the
-    narrowest scope has a verdict of its own, which assumes nothing of arrays."""
+    """Return the verdict of the widest scope that has one. If a launch is known, what it assumes must hold there too:
+    the narrowest scope has a verdict of its own, which assumes nothing of arrays."""
     given = scopes[-1][1].given
     if given and tried[-1] is None:
         return None
@@ -107,13 +107,13 @@ _ANSWERS = {
 
 
 def grid_text(grid: Grid) -> str:
-    """A grid with a letter along each axis that may have any extent."""
+    """Return a grid with a letter along each axis that may have any extent."""
     extents = [letter if extent is None else str(extent) for letter, extent in zip("XYZ", grid)]
     return f"({', '.join(extents)})"
 
 
 def weaker(one: ProofVerdict, other: ProofVerdict) -> ProofVerdict:
-    """The one of two verdicts on a subject that says less; a fault before all."""
+    """Return the one of two verdicts on a subject that says less; a fault before all."""
     order = list(Scope)
     return max(one, other, key=lambda verdict: (verdict.outcome is Answer.PRESENT, order.index(verdict.scope)))
 
@@ -157,7 +157,7 @@ class ProofReport:
         return replace(self, races=races, bounds=bounds, findings=(*self.findings, *other.findings))
 
     def lines(self) -> Iterator[str]:
-        """The verdicts, one after the other, each with what belongs to it."""
+        """Yield the verdicts, one after the other, each with what belongs to it."""
         for verdict in self.verdicts:
             yield f"{verdict.subject}: {verdict.text}"
             checked = " (checked for this launch)" if verdict.holds_here else ""

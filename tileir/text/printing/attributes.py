@@ -20,7 +20,7 @@ from tileir.text.printing.locations import PlaceText
 
 
 def attribute_text(attribute: a.Attribute, elide: bool = False) -> str:
-    """The canonical spelling; with `elide` (inside arrays) the types i64 and f64 are left out."""
+    """Return the canonical spelling; with `elide` (inside arrays) the types i64 and f64 are left out."""
     if isinstance(attribute, a.IntegerAttr):
         return _integer(attribute, elide)
     if isinstance(attribute, a.FloatAttr):
@@ -85,7 +85,7 @@ def dict_text(entries: Iterable[tuple[str, a.Attribute]]) -> str:
 
 
 def sorted_entries(entries: dict[str, a.Attribute]) -> list[tuple[str, a.Attribute]]:
-    """The entries in the order of their keys as bytes."""
+    """Return the entries in the order of their keys as bytes."""
     return sorted(entries.items(), key=lambda entry: entry[0].encode("utf-8", "surrogateescape"))
 
 
@@ -111,7 +111,7 @@ def _number(value: int | bool | float, element: ElementType) -> str:
 
 
 def enum_text(case: a.TextEnum) -> str:
-    """A case as an attribute of its own; the enumerations without a name there are numbers."""
+    """Return a case as an attribute of its own; the enumerations without a name there are numbers."""
     mnemonic = ENUM_MNEMONICS.get(type(case))
     return f"{int(case)} : i32" if mnemonic is None else f"#cuda_tile.{mnemonic}<{case.text}>"
 
@@ -149,7 +149,7 @@ def _disassembled_hint(value: a.Attribute) -> str:
 
 
 def predicate_text(predicate: a.AssumePredicate) -> str:
-    """A predicate of `assume` without its dialect (spec: attributes#assume-predicates)."""
+    """Return a predicate of `assume` without its dialect (spec: attributes#assume-predicates)."""
     if isinstance(predicate, a.DivBy):
         return f"div_by<{predicate.divisor}{_every(predicate)}>"
     if isinstance(predicate, a.SameElements):
@@ -173,7 +173,7 @@ _CODES = {8: "B", 16: "H", 32: "I", 64: "Q"}
 
 
 def patterns(dense: DenseElements) -> list[int]:
-    """The bit pattern of every held element (one for a splat); tf32 patterns have 19 bits."""
+    """Return the bit pattern of every held element (one for a splat); tf32 patterns have 19 bits."""
     element = dense.element
     code = _CODES[max(8, element.memory_bits)]
     found = [pattern for (pattern,) in struct.iter_unpack(f"<{code}", dense.data)]
@@ -181,7 +181,7 @@ def patterns(dense: DenseElements) -> list[int]:
 
 
 def integer_value(pattern: int, element: ElementType) -> int:
-    """The signed reading of a pattern; of i1 it is 0 or 1."""
+    """Return the signed reading of a pattern; of i1 it is 0 or 1."""
     if element is I1:
         return pattern & 1
     half = 1 << (element.bits - 1)
@@ -197,7 +197,7 @@ def element_text(pattern: int, element: ElementType) -> str:
 
 
 def elements_text(dense: DenseElements) -> str:
-    """A single number for a splat, nested lists, or a string of hexadecimal digits for many elements."""
+    """Return a single number for a splat, nested lists, or a string of hexadecimal digits for many elements."""
     element = dense.element
     if not dense.is_splat and dense.type.count > MAX_LISTED:
         return f'"0x{_packed(dense).hex().upper()}"'
@@ -217,5 +217,5 @@ def _nested(texts: Iterator[str], shape: tuple[int, ...]) -> str:
 
 
 def _packed(dense: DenseElements) -> bytes:
-    """The elements one after the other, each in the fewest whole bytes: tf32 takes three."""
+    """Return the elements one after the other, each in the fewest whole bytes: tf32 takes three."""
     return tf32.packed(dense.data) if dense.element is TF32 else dense.data

@@ -32,14 +32,14 @@ class PlaceText:
         self.other = other
 
     def definition(self, place: Place) -> str:
-        """The attribute itself, never its alias."""
+        """Return the attribute itself, never its alias."""
         if isinstance(place, l.DebugScope):
             return f"#cuda_tile.{SCOPE_MNEMONICS[type(place)]}{self._parameters(place)}"
         text = self.instance(place)
         return text if isinstance(place, l.DILoc) else f"loc({text})"
 
     def instance(self, loc: l.Location) -> str:
-        """The text between ``loc(`` and ``)``."""
+        """Return the text between ``loc(`` and ``)``."""
         if isinstance(loc, l.FileLoc):
             return _file_text(loc)
         if isinstance(loc, l.SourceLoc):
@@ -69,7 +69,7 @@ class PlaceText:
         return self._place(attribute) if isinstance(attribute, Place) else self.other(attribute)
 
     def _known(self, scope: l.DebugScope) -> str:
-        """A scope where only its kind can stand: in line it goes without its name."""
+        """Return a scope where only its kind can stand: in line it goes without its name."""
         return self.aliases.get(scope) or self._parameters(scope)
 
     def _parameters(self, scope: l.DebugScope) -> str:
@@ -99,7 +99,7 @@ def _file_text(loc: l.FileLoc) -> str:
 
 
 def parts(attribute: Attribute) -> tuple[Attribute, ...]:
-    """The attributes inside a location or scope, in the order they are written."""
+    """Return the attributes inside a location or scope, in the order they are written."""
     if isinstance(attribute, l.NameLoc):
         return () if attribute.child == l.UNKNOWN else (attribute.child,)
     if isinstance(attribute, l.CallSiteLoc):
@@ -123,7 +123,8 @@ Keep = Callable[[l.Location], l.Location]
 
 
 def written(loc: l.Location) -> l.Location:
-    """The location as a program can spell it: the place in a source as a file location, bytecode offsets not at all."""
+    """Return the location as a program can spell it: the place in a source as a file location, bytecode offsets not at
+    all."""
     if isinstance(loc, l.SourceLoc):
         return loc.file_loc
     return l.UNKNOWN if isinstance(loc, l.BytecodeLoc) else loc

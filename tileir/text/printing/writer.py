@@ -62,7 +62,7 @@ class Writer:
         self._names: dict[type[Op], str] = {}
 
     def name(self, op: Op) -> str:
-        """The name of an operation at the version written."""
+        """Return the name of an operation at the version written."""
         cls = type(op)
         found = self._names.get(cls)
         if found is None:
@@ -75,16 +75,16 @@ class Writer:
         return indent if results is None else f"{indent}{results} = "
 
     def end(self, op: Op) -> str:
-        """The location, if locations are written."""
+        """Return the location, if locations are written."""
         return "" if self._locations is None else self._locations.reference(self._place_of[op])
 
     def values(self, values: Iterable[Value]) -> str:
-        """A comma list of uses."""
+        """Return a comma list of uses."""
         uses = self.uses
         return ", ".join([uses[value] for value in values])
 
     def types(self, values: Iterable[Value]) -> str:
-        """A comma list of the types of values, short."""
+        """Return a comma list of the types of values, short."""
         short = self.short
         return ", ".join([short[value.type] for value in values])
 
@@ -95,7 +95,7 @@ class Writer:
 
 
 def shown_operations(op: Op, block: Block) -> list[Op]:
-    """The operations of a region that are written: an implied terminator is not."""
+    """Return the operations of a region that are written: an implied terminator is not."""
     return block.ops[:-1] if block.ops and is_implied(block.ops[-1], op) else block.ops
 
 

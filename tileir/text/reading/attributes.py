@@ -28,7 +28,7 @@ _OPAQUE = ("padding_value", "fill_value", "ptr_attr")
 
 
 def attribute(reader: Reader) -> a.Attribute:
-    """The attribute at the next token."""
+    """Return the attribute at the next token."""
     token = reader.tokens[reader.index]
     if token[0].isdigit() or token == "-":
         return _number(reader)
@@ -212,7 +212,7 @@ def _location(reader: Reader) -> a.Attribute:
 
 
 def _hash(reader: Reader) -> a.Attribute:
-    """An attribute of the dialect, or an alias."""
+    """Return an attribute of the dialect, or an alias."""
     token = reader.tokens[reader.index]
     if token.startswith(_PREFIX):
         return dialect_attribute(reader, token.removeprefix(_PREFIX))
@@ -236,7 +236,7 @@ def _bracketed(reader: Reader) -> a.Attribute:
 
 
 def dialect_attribute(reader: Reader, mnemonic: str) -> a.Attribute:
-    """The attribute `mnemonic` of the dialect, whose name is the next token."""
+    """Return the attribute `mnemonic` of the dialect, whose name is the next token."""
     read = _DIALECT.get(mnemonic)
     if read is None:
         near = did_you_mean(mnemonic, _DIALECT)
@@ -326,7 +326,7 @@ PREDICATES: dict[str, Callable[[Reader], a.Attribute]] = {
 
 
 def predicate(reader: Reader) -> a.AssumePredicate:
-    """The predicate of an assume: bare, with its dialect, or an alias."""
+    """Return the predicate of an assume: bare, with its dialect, or an alias."""
     loc = reader.here()
     token = reader.peek()
     read = attribute if token[0] == "#" else reader.one_of(PREDICATES, "assume predicate")

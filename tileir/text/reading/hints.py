@@ -153,13 +153,14 @@ _TAKEN = re.compile(r"(?<![%<@($\w])[a-z]\w{2,}")
 
 
 def operation_hint(name: str) -> str | None:
-    """The operation whose name is near: such names are many and short, so one of another length must be nearer."""
+    """Return the operation whose name is near: such names are many and short, so one of another length must be
+    nearer."""
     same_length = [known for known in spellings() if len(known) == len(name)]
     return did_you_mean(name, spellings(), 0.7) or did_you_mean(name, same_length)
 
 
 def syntax_hint(spec: OpSpec, syntax: str, word: str) -> str:
-    """The word of an operation's syntax that `word` is near to, or else the syntax."""
+    """Return the word of an operation's syntax that `word` is near to, or else the syntax."""
     words = set(_TAKEN.findall(syntax))
     near = None if word in words else did_you_mean(word, sorted(words))
     return near or f"write '{syntax}' ('tileir explain {spec.name}' says more)"
@@ -200,7 +201,8 @@ def carrying_hint(op: str) -> str | None:
 
 
 def conversion_hint(found: Type, wanted: Type) -> str | None:
-    """The operation that makes a value of the type `wanted` of one of the type `found`, or how a scalar is written."""
+    """Return the operation that makes a value of the type `wanted` of one of the type `found`, or how a scalar is
+    written."""
     if isinstance(found, _BARE) or isinstance(wanted, _BARE):
         bare = found if isinstance(found, _BARE) else wanted
         return f"a value is a tile, one without extents too: write 'tile<{bare!r}>'"

@@ -160,7 +160,8 @@ def _is_open(tokens: list[str]) -> bool:
 
 
 def _cut(text: str, gaps: _Gaps) -> tuple[list[str], Iterable[int]]:
-    """The tokens of a text that begins with one, and the length of each with the blanks and comments behind it."""
+    """Return the tokens of a text that begins with one, and the length of each with the blanks and comments behind
+    it."""
     if "//" not in text and '"' not in text:
         try:
             return _cut_at_values(text, gaps)
@@ -191,12 +192,12 @@ def _cut_at_values(text: str, gaps: _Gaps) -> tuple[list[str], list[int]]:
 
 
 def skip_blank(text: str, offset: int) -> int:
-    """The offset of the first character at or after `offset` that is neither blank nor in a comment."""
+    """Return the offset of the first character at or after `offset` that is neither blank nor in a comment."""
     skipped = _SKIP.match(text, offset)
     return skipped.end() if skipped else offset
 
 
 def token_at(text: str, offset: int) -> str:
-    """The token that begins exactly at `offset`."""
+    """Return the token that begins exactly at `offset`."""
     match = _ONE_TOKEN.match(text, offset)
     return match[0] if match else END

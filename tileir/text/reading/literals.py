@@ -91,7 +91,7 @@ def _near_number(token: str) -> str | None:
 
 
 def encode(reader: Reader, literal: Literal, type: TileType) -> DenseElements:
-    """The elements that `literal` stands for in a tile of `type`."""
+    """Return the elements that `literal` stands for in a tile of `type`."""
     element = type.number
     if literal.text[0] == "[":
         return DenseElements.of(type, _encode_list(reader, literal, type, element))
@@ -106,7 +106,7 @@ def encode(reader: Reader, literal: Literal, type: TileType) -> DenseElements:
 def constant_elements(
     reader: Reader, element: Type | None, literal: Literal, type: Type, at: SourceLoc
 ) -> DenseElements | None:
-    """The elements of a constant of `type` that states `element`; None when a part of it is poisoned."""
+    """Return the elements of a constant of `type` that states `element`; None when a part of it is poisoned."""
     if type is POISON or element is POISON:
         return None
     if not isinstance(type, TileType):
@@ -128,7 +128,7 @@ def _cached_elements(reader: Reader, literal: Literal, type: TileType) -> DenseE
 
 
 def check_element(reader: Reader, element: Type, loc: SourceLoc) -> ElementType:
-    """The element type of a constant: any number type but i4."""
+    """Return the element type of a constant: any number type but i4."""
     if element is POISON:
         raise TextFault(None)
     if not isinstance(element, ElementType) or element is I4:
@@ -154,7 +154,7 @@ def _list_text(reader: Reader, begin: int) -> str:
 
 
 def _list_end(reader: Reader, begin: int) -> int:
-    """The offset after the bracket that closes the list at `begin`."""
+    """Return the offset after the bracket that closes the list at `begin`."""
     level = 0
     for match in _STRUCTURE.finditer(reader.text, begin):
         level += {"[": 1, "]": -1}.get(match[0], 0)
@@ -188,7 +188,7 @@ def _encode_list(reader: Reader, literal: Literal, type: TileType, element: Elem
 
 
 def _skeleton(outer: tuple[int, ...]) -> str:
-    """The brackets around the rows: ``[#,#]`` for the outer shape (2,)."""
+    """Return the brackets around the rows: ``[#,#]`` for the outer shape (2,)."""
     text = "#"
     for extent in reversed(outer):
         text = f"[{','.join([text] * extent)}]"
@@ -217,7 +217,7 @@ def _check_shape(reader: Reader, literal: Literal, type: TileType) -> NoReturn:
 
 
 def _shape(reader: Reader, literal: Literal) -> tuple[int, ...]:
-    """The shape of a nested list; faults where it has none."""
+    """Return the shape of a nested list; faults where it has none."""
     open_lists: list[list[tuple[int, ...]]] = []
     expect_item = True
     for match in _ITEM.finditer(literal.text):
@@ -253,7 +253,7 @@ def _row_shape(reader: Reader, items: list[tuple[int, ...]], begin: int) -> tupl
 
 
 def _encode_string(reader: Reader, literal: Literal, type: TileType, element: ElementType) -> bytes:
-    """The string that long constants are printed as: the bytes of all elements in hexadecimal."""
+    """Return the string that long constants are printed as: the bytes of all elements in hexadecimal."""
     loc = reader.place(literal.begin, literal.end)
     body = literal.text[1:-1]
     if not _HEX_DATA.fullmatch(body) or len(body) % 2:
@@ -282,7 +282,7 @@ def _checked_bytes(reader: Reader, data: bytes, element: ElementType, loc: Sourc
 
 
 def encoder(element: ElementType) -> Callable[[str], bytes]:
-    """The function that gives the bytes of one written element."""
+    """Return the function that gives the bytes of one written element."""
     encode_one = _encode_float if element.is_float else _encode_integer
     return lambda text: encode_one(text, element)
 
@@ -310,7 +310,7 @@ def _joined(text: str) -> str:
 
 
 def integer_of(text: str) -> int:
-    """The value of an integer with an optional sign; enormous ones give a value out of every range."""
+    """Return the value of an integer with an optional sign; enormous ones give a value out of every range."""
     value = whole_number(text.lstrip("-")) or 0
     return -value if text[0] == "-" else value
 
@@ -325,7 +325,7 @@ def _encode_float(text: str, element: ElementType) -> bytes:
 
 
 def float_pattern(text: str, element: ElementType) -> int:
-    """The bit pattern that a decimal or hexadecimal float stands for."""
+    """Return the bit pattern that a decimal or hexadecimal float stands for."""
     if _DECIMAL.fullmatch(text):
         return decimal_pattern(_joined(text), element)
     if _HEXADECIMAL.fullmatch(text):

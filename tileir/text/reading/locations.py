@@ -83,7 +83,7 @@ def _fused(reader: Reader, metadata: ReadAttribute) -> l.Location:
 
 
 def _reference(reader: Reader) -> l.Location:
-    """An alias, perhaps of a later definition, or a location of the dialect."""
+    """Return an alias, perhaps of a later definition, or a location of the dialect."""
     token, at = reader.peek(), reader.here()
     if token.startswith("#cuda_tile"):
         found = _debug_reader(reader)(reader)
@@ -166,7 +166,7 @@ _WITHOUT_HEAD: dict[type, str] = {l.DIFile: "di_file", l.DICompileUnit: "di_comp
 
 
 def _debug_reader(reader: Reader) -> ReadAttribute:
-    """The function that reads the rest of ``#cuda_tile.di_...<...>`` after its name, which is taken."""
+    """Return the function that reads the rest of ``#cuda_tile.di_...<...>`` after its name, which is taken."""
     mnemonic = reader.peek().removeprefix(_PREFIX)
     read = DEBUG_ATTRIBUTES.get(mnemonic)
     if read is None:

@@ -66,17 +66,17 @@ class Reader(TokenCursor):
     # ------------------------------------------------------------ faults
 
     def place(self, begin: int, end: int) -> SourceLoc:
-        """The place from `begin` up to `end`; what is missing at the end of the text has no extent."""
+        """Return the place from `begin` up to `end`; what is missing at the end of the text has no extent."""
         return SourceLoc(self.source, begin, min(end, len(self.source.text)))
 
     def here(self) -> SourceLoc:
-        """The place of the next token."""
+        """Return the place of the next token."""
         begin = self.starts[self.index]
         token = self.tokens[self.index]
         return SourceLoc(self.source, begin, begin if token is END else begin + len(token))
 
     def taken(self) -> SourceLoc:
-        """The place of the token that was taken last."""
+        """Return the place of the token that was taken last."""
         begin = self.starts[self.index - 1]
         return SourceLoc(self.source, begin, begin + len(self.tokens[self.index - 1]))
 
@@ -101,7 +101,7 @@ class Reader(TokenCursor):
             self.record(diagnostic)
 
     def grouped_faults(self) -> list[Diagnostic]:
-        """The faults, each with notes on the other places where the same was found."""
+        """Return the faults, each with notes on the other places where the same was found."""
         return [self._with_repeats(fault, self.repeats.get((fault.code, fault.message), [])) for fault in self.faults]
 
     def _with_repeats(self, fault: Diagnostic, places: list[SourceLoc]) -> Diagnostic:
@@ -184,7 +184,7 @@ class Reader(TokenCursor):
         return self.tokens[self.index]
 
     def word(self, what: str) -> str:
-        """A bare word."""
+        """Return a bare word."""
         token = self.tokens[self.index]
         if not _BARE_WORD.fullmatch(token):
             self.expected(what)
@@ -192,7 +192,7 @@ class Reader(TokenCursor):
         return token
 
     def one_of(self, table: dict[str, T], what: str, hint: str | None = None) -> T:
-        """A keyword of `table`: the value it stands for."""
+        """Return a keyword of `table`: the value it stands for."""
         token = self.tokens[self.index]
         found = table.get(token)
         if found is None:
@@ -231,7 +231,7 @@ class Reader(TokenCursor):
     # ------------------------------------------------------------ small terminals
 
     def alias(self) -> Attribute:
-        """An attribute alias that is defined above."""
+        """Return an attribute alias that is defined above."""
         found = self.alias_named(self.peek(), self.here())
         self.index += 1
         return found
@@ -248,7 +248,7 @@ class Reader(TokenCursor):
         return found
 
     def string(self, what: str = "a string") -> str:
-        """A string in quotes, unescaped."""
+        """Return a string in quotes, unescaped."""
         token = self.tokens[self.index]
         if token[0] != '"':
             self.expected(what)
@@ -270,7 +270,7 @@ class Reader(TokenCursor):
         return name
 
     def integer(self, what: str = "an integer", bits: int = 64, unsigned: bool = False) -> int:
-        """An integer that fits a field of `bits` bits; true and false are 1 and 0."""
+        """Return an integer that fits a field of `bits` bits; true and false are 1 and 0."""
         begin = self.starts[self.index]
         negative = self.accept("-")
         token = self.tokens[self.index]
@@ -290,7 +290,7 @@ class Reader(TokenCursor):
 
 
 def whole_number(token: str) -> int | None:
-    """The value of an integer token; enormous ones give a value that fits no field."""
+    """Return the value of an integer token; enormous ones give a value that fits no field."""
     if not token[0].isdigit() or not token.isascii() or "." in token:
         return None
     if len(token) > _LONGEST_NUMBER:
@@ -301,7 +301,7 @@ def whole_number(token: str) -> int | None:
 
 
 def shown_token(token: str) -> str:
-    """A token as messages quote it."""
+    """Return a token as messages quote it."""
     if token is END:
         return "the end of the text"
     shown = token if len(token) <= MAX_SHOWN_TOKEN else token[:MAX_SHOWN_TOKEN] + "..."
@@ -313,7 +313,7 @@ _NAMED_ESCAPES = {b'"': b'"', b"\\": b"\\", b"n": b"\n", b"t": b"\t"}
 
 
 def unescaped(body: str) -> str:
-    """The contents of a string; bytes that are not UTF-8 become surrogate escapes."""
+    """Return the contents of a string; bytes that are not UTF-8 become surrogate escapes."""
     if "\\" not in body and body.isascii():
         return body
     try:
@@ -376,7 +376,7 @@ class NameScope:
         del self.defined[mark:]
 
     def region_of(self, name: str) -> ClosedRegion | None:
-        """The innermost region, read before, in which `name` was defined last."""
+        """Return the innermost region, read before, in which `name` was defined last."""
         place = self.places.get(name, -1)
         return next((region for region in self.closed if region.begin <= place < region.end), None)
 

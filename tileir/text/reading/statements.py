@@ -94,14 +94,15 @@ class StatementReader(ValueReader):
         next_statement(self, self.operations, open_braces)
 
     def _explained(self, diagnostic: Diagnostic, spec: OpSpec) -> Diagnostic:
-        """A fault of an operation: where one of its words or marks is missing, the hint says how it is written."""
+        """Return a fault of an operation: where one of its words or marks is missing, the hint says how it is
+        written."""
         hint, expected = diagnostic.hint, diagnostic.expected or ""
         if hint is None and diagnostic.code == codes.EXPECTED and expected.startswith("'"):
             hint = syntax_hint(spec, self.syntax(spec), (diagnostic.got or "").strip("'"))
         return replace(diagnostic, op=spec.name, hint=hint)
 
     def syntax(self, spec: OpSpec) -> str:
-        """The text form of an operation in one line."""
+        """Return the text form of an operation in one line."""
         raise NotImplementedError
 
     def _place(self, op: Op, offset: int, length: int) -> None:
@@ -119,7 +120,7 @@ class StatementReader(ValueReader):
         self.located.append(op)
 
     def _unusual_operation(self, token: str) -> ReadOp:
-        """The reader of an operation in generic form; everything else is a fault."""
+        """Return the reader of an operation in generic form; everything else is a fault."""
         if token[0] == '"':
             return self.generic
         if not (token[0].isalpha() or token[0] == "_"):
@@ -151,7 +152,7 @@ class StatementReader(ValueReader):
         return block
 
     def block(self, spec: OpSpec, declared: list[Argument], opening: SourceLoc) -> Block:
-        """The contents of a region up to and with its closing brace.
+        """Return the contents of a region up to and with its closing brace.
 
         Where the header declares no arguments, a label may.
         """
@@ -227,11 +228,11 @@ class StatementReader(ValueReader):
     # ------------------------------------------------------------ parts of operations
 
     def attr_dict(self, op: Op) -> dict[str, a.Attribute] | None:
-        """The attribute dictionary after the regions of `op`, if there is one."""
+        """Return the attribute dictionary after the regions of `op`, if there is one."""
         return self.read_dict(op.spec, op.attributes)
 
     def read_dict(self, spec: OpSpec, attributes: dict[str, Any]) -> dict[str, a.Attribute] | None:
-        """An optional attribute dictionary: declared entries go to `attributes`, the others are returned."""
+        """Return an optional attribute dictionary: declared entries go to `attributes`, the others are returned."""
         if self.tokens[self.index] != "{":
             return None
         loc = self.here()
@@ -334,7 +335,7 @@ def distribute(
 
 
 def property_value(reader: Reader, spec: OpSpec, attr: Attr, value: a.Attribute, loc: SourceLoc) -> Any:
-    """The Python value of a declared attribute that is given as `value`."""
+    """Return the Python value of a declared attribute that is given as `value`."""
     found = free_value(attr, value)
     if found is None:
         what = expected_form(attr)
@@ -344,7 +345,7 @@ def property_value(reader: Reader, spec: OpSpec, attr: Attr, value: a.Attribute,
 
 
 def read_generic(p: StatementReader) -> Op:
-    """The rest of an operation whose quoted name was just taken."""
+    """Return the rest of an operation whose quoted name was just taken."""
     loc = p.taken()
     cls = _operation(p)
     spec = cls.spec
@@ -411,7 +412,7 @@ def _require(p: StatementReader, spec: OpSpec, attributes: dict[str, Any], loc: 
 def _segments(
     p: StatementReader, spec: OpSpec, sizes: a.Attribute | None, count: int, loc: SourceLoc
 ) -> tuple[int, ...]:
-    """The number of operands in the group of each declared operand."""
+    """Return the number of operands in the group of each declared operand."""
     if sizes is None:
         if spec.segmented and any(not operand.single for operand in spec.operands):
             p.fail(codes.MISSING_PROPERTY, f"'{spec.name}': expected the property '{SEGMENT_SIZES}', got none", loc)

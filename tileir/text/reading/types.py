@@ -123,7 +123,7 @@ _EARLY_NAMES = {"F4E2M1FN": t.F4E2M1FN, "e5m2": t.F8E5M2, "e4m3": t.F8E4M3FN, "f
 
 
 def parse_type(reader: Reader) -> t.Type:
-    """The type at the next token."""
+    """Return the type at the next token."""
     found = reader.types.get(reader.tokens[reader.index])
     if found is None:
         return _read(reader)
@@ -298,7 +298,7 @@ class _TypeScan(CharacterScan):
         return self.build(begin, (element,), lambda: t.TensorViewType(element, shape, strides, attr))
 
     def tensor_parameters(self, ranked: bool) -> tuple[tuple[t.Dim, ...], t.PointerAttr | None]:
-        """The part behind the element type: strides where there are dimensions, then a pointer attribute."""
+        """Return the part behind the element type: strides where there are dimensions, then a pointer attribute."""
         comma = self.accept(",")
         strides: tuple[t.Dim, ...] = ()
         begin = self.skip()

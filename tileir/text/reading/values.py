@@ -53,7 +53,7 @@ class ValueReader(Reader):
     # ------------------------------------------------------------ uses
 
     def value(self) -> Value:
-        """A use of a value."""
+        """Return a use of a value."""
         token = self.tokens[self.index]
         found = self.values.get(token)
         if found is None:
@@ -73,7 +73,7 @@ class ValueReader(Reader):
         return values, marks
 
     def unusual_value(self, token: str) -> Value:
-        """The value at the next token where it is not simply a visible name."""
+        """Return the value at the next token where it is not simply a visible name."""
         if token[0] != "%" or len(token) == 1:
             self.expected("a value such as %x")
         name, hash, position = token.partition("#")
@@ -141,7 +141,7 @@ class ValueReader(Reader):
         return self.note("first used here", self.place(forward.begin, forward.end)) if forward else ()
 
     def known_type(self, value: Value, begin: int) -> Type:
-        """The type of a value where text does not state it."""
+        """Return the type of a value where text does not state it."""
         if value.type is PENDING:
             name = token_at(self.text, begin)
             message = f"expected a type for {shown_token(name)}, which is used before its definition, got none"
@@ -337,7 +337,8 @@ class StatementShapes:
     def known(
         self, tokens: list[str], begin: int, values: Mapping[str, Value]
     ) -> tuple[StatementShape, tuple[Value, ...], int] | None:
-        """The shape of the statement whose name is token `begin`, its operands and its end; None for a new one."""
+        """Return the shape of the statement whose name is token `begin`, its operands and its end; None for a new
+        one."""
         for form in self._forms.get(tokens[begin], ()):
             end = begin + form.size
             found = tokens[begin : end + 1]
@@ -373,7 +374,7 @@ class StatementShapes:
         return True
 
     def _form(self, name: str, size: int, places: list[int]) -> StatementForm:
-        """The form of this size and these places; a new one is the first to be tried."""
+        """Return the form of this size and these places; a new one is the first to be tried."""
         forms = self._forms.setdefault(name, [])
         found = next((form for form in forms if form.size == size and form.places == places), None)
         if found is None:
@@ -386,7 +387,7 @@ class StatementShapes:
 def _operands(
     tokens: list[str], places: list[int], values: Mapping[str, Value], types: tuple[Type, ...]
 ) -> tuple[Value, ...] | None:
-    """The values named at these places, if they are of these types."""
+    """Return the values named at these places, if they are of these types."""
     operands: tuple[Value, ...] = ()
     for place, type in zip(places, types):
         value = values.get(tokens[place])

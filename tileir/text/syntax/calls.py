@@ -62,7 +62,7 @@ def read_preview_call(p: StatementReader) -> Op:
 
 
 def _constant(p: Reader) -> Attribute:
-    """An integer, a string, a type, or a tuple of constants: ``(1,)``."""
+    """Return an integer, a string, a type, or a tuple of constants: ``(1,)``."""
     token = p.peek()
     if token[0] == '"':
         return StringAttr(p.string())

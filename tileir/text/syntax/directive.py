@@ -61,11 +61,11 @@ class Directive:
         raise NotImplementedError
 
     def write(self, writer: Writer, op: Op) -> str:
-        """The text with the blank in front of it; nothing if it is absent."""
+        """Return the text with the blank in front of it; nothing if it is absent."""
         raise NotImplementedError
 
     def shown(self) -> str:
-        """The text as the manual shows it: ``%operand``, ``<attribute>``, ``[optional part]``."""
+        """Return the text as the manual shows it: ``%operand``, ``<attribute>``, ``[optional part]``."""
         raise NotImplementedError
 
     @property
@@ -82,7 +82,7 @@ class AttributeDirective(Directive):
         self.attr: Attr = spec.attr_index[self.name]
 
     def value(self, op: Op) -> Any:
-        """The attribute of an operation, or its default."""
+        """Return the attribute of an operation, or its default."""
         return op.attributes.get(self.attr.name, self.attr.default)
 
 
@@ -98,18 +98,18 @@ class ValueDirective(Directive):
 
 
 def field_of(spec: OpSpec, name: str) -> Operand | Result:
-    """The operand or result called `name`."""
+    """Return the operand or result called `name`."""
     return spec.operand_index.get(name) or next(result for result in spec.results if result.name == name)
 
 
 def slot_of(spec: OpSpec, name: str) -> int:
-    """The place of a field in `Draft.slots`."""
+    """Return the place of a field in `Draft.slots`."""
     field = field_of(spec, name)
     return field.position if isinstance(field, Operand) else len(spec.operands) + field.position
 
 
 def values_of(spec: OpSpec, name: str) -> Callable[[Op], tuple[Value, ...]]:
-    """The function that gives the values of an operand or result: one, or as many as there are."""
+    """Return the function that gives the values of an operand or result: one, or as many as there are."""
     field = field_of(spec, name)
     position = field.position
     if isinstance(field, Result):
@@ -123,13 +123,13 @@ def values_of(spec: OpSpec, name: str) -> Callable[[Op], tuple[Value, ...]]:
 
 
 def case_table(attr: Attr) -> dict[str, TextEnum]:
-    """The cases of an enumeration by keyword; those that are numbers in the generic form may also be strings."""
+    """Return the cases of an enumeration by keyword; those that are numbers in the generic form may also be strings."""
     cases = enum_of(attr).keywords()
     return cases | {f'"{word}"': case for word, case in cases.items()} if attr.plain_i32 else cases
 
 
 def enum_of(attr: Attr) -> type[TextEnum]:
-    """The enumeration of an attribute whose kind is one."""
+    """Return the enumeration of an attribute whose kind is one."""
     assert attr.enum is not None
     return attr.enum
 
@@ -278,7 +278,7 @@ class PlainAttribute(AttributeDirective):
 
 
 def field(spec: OpSpec, name: str) -> Directive:
-    """The directive that ``$name`` is."""
+    """Return the directive that ``$name`` is."""
     operand = spec.operand_index.get(name)
     if operand is not None:
         return value_directive(spec, name)
@@ -287,7 +287,7 @@ def field(spec: OpSpec, name: str) -> Directive:
 
 
 def value_directive(spec: OpSpec, name: str) -> OneValue:
-    """The directive of an operand."""
+    """Return the directive of an operand."""
     return (ValueList if spec.operand_index[name].variadic else OneValue)(spec, name)
 
 
@@ -438,7 +438,7 @@ class ConstantElements(AttributeDirective):
 
 
 def read_elements(p: StatementReader) -> tuple[Type | None, Literal]:
-    """The stated element type (None after ``dense``) and the elements as written."""
+    """Return the stated element type (None after ``dense``) and the elements as written."""
     if p.accept("dense"):
         return None, dense_literal(p)
     p.expect("<")

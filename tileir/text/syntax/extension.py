@@ -153,7 +153,7 @@ def _angle_dict(p: StatementReader, spec: OpSpec) -> tuple[dict[str, Any], dict[
 
 
 def _types(p: StatementReader, count: int, offsets: int) -> list[Type]:
-    """The types of the single operands and, if there are offsets, one that they share."""
+    """Return the types of the single operands and, if there are offsets, one that they share."""
     p.expect(":")
     types = [parse_type(p)]
     while len(types) < count + bool(offsets):

@@ -64,7 +64,7 @@ _PUNCTUATION = frozenset(("->", ":", "=", *_OPENING, *_CLOSING))
 
 @cache
 def directives(spec: OpSpec) -> tuple[Directive, ...]:
-    """The directives of the format of an operation; none if its syntax is no format."""
+    """Return the directives of the format of an operation; none if its syntax is no format."""
     found = tuple(_directive(spec, *match.groups()) for match in _ELEMENT.finditer(spec.format or ""))
     previous = ""
     for part in found:
@@ -83,19 +83,20 @@ def _directive(spec: OpSpec, word: str | None, name: str | None, directive: str,
 
 
 def _gap(previous: str, text: str) -> str:
-    """The blank between two directives, by the punctuation that they are; nothing precedes it right after the name."""
+    """Return the blank between two directives, by the punctuation that they are; nothing precedes it right after the
+    name."""
     if previous in _OPENING or text in _CLOSING:
         return ""
     return "" if text in _OPENING and previous not in _PUNCTUATION else " "
 
 
 def stated_fields(spec: OpSpec) -> frozenset[str]:
-    """The fields whose types the format spells."""
+    """Return the fields whose types the format spells."""
     return frozenset(name for directive in directives(spec) if directive.states for name in directive.names)
 
 
 def shown(spec: OpSpec) -> str:
-    """The format as the manual shows it: ``%operands``, ``[optional parts]``, ``<attributes>`` by name."""
+    """Return the format as the manual shows it: ``%operands``, ``[optional parts]``, ``<attributes>`` by name."""
     return " ".join(text for directive in directives(spec) if (text := directive.shown()))
 
 
@@ -108,7 +109,7 @@ Piece = Callable[[Writer, Op], str]
 
 
 def format_reader(cls: type[Op]) -> ReadOp:
-    """The function that reads an operation of class `cls` by its declared format."""
+    """Return the function that reads an operation of class `cls` by its declared format."""
     spec = cls.spec
     reads = tuple(directive.read for directive in directives(spec))
     count = len(spec.operands)
@@ -151,7 +152,7 @@ def format_reader(cls: type[Op]) -> ReadOp:
 
 
 def _marks(draft: Draft) -> list[int]:
-    """The offsets of all operands."""
+    """Return the offsets of all operands."""
     found: list[int] = []
     for group, mark in zip(draft.groups, draft.marks):
         if group is not None:
@@ -240,7 +241,7 @@ def write_formatted(writer: Writer, op: Op, indent: str) -> None:
 
 @cache
 def _template(spec: OpSpec) -> tuple[str, tuple[Piece, ...]]:
-    """The words of a format with ``%s`` for each directive between them, and the functions that fill these."""
+    """Return the words of a format with ``%s`` for each directive between them, and the functions that fill these."""
     assert spec.format is not None, f"'{spec.name}' has no format"
     template = "".join(directive.lead + directive.text if directive.text else "%s" for directive in directives(spec))
     return template, tuple(directive.write for directive in directives(spec) if not directive.text)
@@ -282,7 +283,8 @@ def write_operation(writer: Writer, op: Op, indent: str) -> None:
 
 @cache
 def operations() -> dict[str, ReadOp]:
-    """The function that reads an operation, by every name that it may have, with and without the dialect's prefix."""
+    """Return the function that reads an operation, by every name that it may have, with and without the dialect's
+    prefix."""
     names: dict[type[Op], list[str]] = {}
     for name, op in spellings().items():
         names.setdefault(op, []).extend((name, PREFIX + name))

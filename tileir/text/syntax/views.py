@@ -62,7 +62,8 @@ def _values(entries: list[Extent]) -> list[tuple[Value, int]]:
 
 
 def _stated_types(p: StatementReader) -> tuple[list[Type], Type, SourceLoc]:
-    """The types in front of the arrow, if any: of the base (13.4) and of the dynamic extents; then the result's."""
+    """Return the types in front of the arrow, if any: of the base (13.4) and of the dynamic extents; then the
+    result's."""
     at = p.here()
     types = p.some(lambda: parse_type(p))
     if p.accept("->"):
@@ -106,12 +107,12 @@ def write_make_tensor_view(writer: Writer, op: MakeTensorView, indent: str) -> N
 
 
 def pointer_attr(type: Type) -> PointerAttr | None:
-    """The pointer attribute of a tile of pointers; a base that has one is written with its type (13.4)."""
+    """Return the pointer attribute of a tile of pointers; a base that has one is written with its type (13.4)."""
     return type.element.attr if isinstance(type, TileType) and isinstance(type.element, PointerType) else None
 
 
 def _mixed(writer: Writer, extents: Iterable[int | None], dynamic: Sequence[Value]) -> str:
-    """The static extents, and the values where the type has none."""
+    """Return the static extents, and the values where the type has none."""
     values = iter(dynamic)
     texts = [writer.uses[next(values)] if extent is None else str(extent) for extent in extents]
     return f"[{', '.join(texts)}]"

@@ -15,7 +15,7 @@ MOST_ELEMENTS = 64
 
 
 def shown(value: object, type: Type | None = None) -> str:
-    """A value, on one line if it is short."""
+    """Return a value, on one line if it is short."""
     head = "" if type is None else f" : {type.text}"
     if value is None:
         return f"token{head}" if type is not None and type.text == "token" else f"not known{head}"
@@ -90,7 +90,7 @@ class ExpressionError(Exception):
 
 
 def evaluate(text: str, values: Mapping[str, object], arrays: Mapping[str, object]) -> object:
-    """The value of an expression: `values` by names with ``%``, `arrays` and others by names without.
+    """Return the value of an expression: `values` by names with ``%``, `arrays` and others by names without.
 
     Raises ExpressionError.
     """

@@ -51,7 +51,7 @@ def _give(own: Sequence[Value], other: Sequence[Value], names: dict[Value, str],
 
 
 def named(op: Op, names: dict[Value, str]) -> str:
-    """An operation with the names of its results and operands, for a person."""
+    """Return an operation with the names of its results and operands, for a person."""
     results = ", ".join(names.get(result, "_") for result in op.results)
     operands = ", ".join(names.get(operand, "_") for operand in op.operands)
     return f"{results} = {op.spec.name} {operands}".removeprefix(" = ").rstrip()
@@ -314,7 +314,7 @@ class DebugSession(Listener):
         raise _Again
 
     def last_hit(self) -> int:
-        """The moment of the latest breakpoint before this one; the first moment if there is none."""
+        """Return the moment of the latest breakpoint before this one; the first moment if there is none."""
         earlier = [moment for moment in self._passed if moment < self._moment]
         return earlier[-1] if earlier else 1
 
@@ -365,23 +365,23 @@ class DebugSession(Listener):
         return {self.names[value]: (value, content) for value, content in known.values.items() if value in self.names}
 
     def evaluate(self, text: str) -> object:
-        """The value of an expression. Raises ExpressionError."""
+        """Return the value of an expression. Raises ExpressionError."""
         block = self.block.id if self.block else self.stop.block if self.stop else (0, 0, 0)
         places = dict(zip(("block_x", "block_y", "block_z"), block))
         return evaluate(text, {name: one for name, (_, one) in self.values.items()}, {**self.arrays, **places})
 
     def place(self, op: Op) -> str:
-        """The line of an operation, in words."""
+        """Return the line of an operation, in words."""
         found = self.line(op)
         return f"line {found.line}" if found else "no line"
 
     def line(self, op: Op) -> LinePlace | None:
-        """The line of an operation: that of the file that a person wrote, where it is known."""
+        """Return the line of an operation: that of the file that a person wrote, where it is known."""
         places = self.lines.of(op)
         return places[min(1, len(places) - 1)] if places else None
 
     def line_with_operation(self, line: int, file: str | None) -> int | None:
-        """The line, or the next one behind it, at which an operation runs; None if there is none."""
+        """Return the line, or the next one behind it, at which an operation runs; None if there is none."""
         items = self.launch.kernel.module.items
         ops = (op for item in items for op in item.walk() if op is not item and not op.spec.terminator)
         places = (place for op in ops for place in self.lines.of(op))
@@ -402,7 +402,8 @@ class DebugSession(Listener):
         return found
 
     def cause(self, op: Op, depth: int = 3) -> list[tuple[int, Value, object]]:
-        """The values that an operation was given, and those that they were made of: how far back, value, content."""
+        """Return the values that an operation was given, and those that they were made of: how far back, value,
+        content."""
         assert self.stop is not None
         known, found, seen = self._known[self.stop.block].values, [], set()
         layer = list(op.operands)

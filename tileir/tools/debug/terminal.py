@@ -192,7 +192,7 @@ class Terminal(cmd.Cmd):
         raise WrongCommand(f"no file '{end}'; there are {', '.join(self.session.lines.sources)}")
 
     def _line(self, line: int, file: str) -> int:
-        """The line, or the next one with an operation."""
+        """Return the line, or the next one with an operation."""
         found = self.session.line_with_operation(line, self._file(file) if file else None)
         if found is None:
             raise WrongCommand(f"no operation at line {line} or behind it")

@@ -12,7 +12,7 @@ _PIECE = re.compile(rf"//[^\n]*|{STRING}|[ \t]+|->|[{{}}()\[\],<>]|[^\s{{}}()\[\
 
 
 def formatted(snapshot: Snapshot) -> str | None:
-    """The text with each statement indented by the braces around it; None if it cannot be read.
+    """Return the text with each statement indented by the braces around it; None if it cannot be read.
 
     A line that goes on with a statement keeps its distance from the line where that begins.
     """
@@ -68,7 +68,7 @@ class _Indents:
 
 
 def _closing_lines(pieces: list[list[str]]) -> dict[tuple[int, int], int]:
-    """The line of the closing brace for each opening one, by its line and place in it."""
+    """Return the line of the closing brace for each opening one, by its line and place in it."""
     found: dict[tuple[int, int], int] = {}
     open: list[tuple[int, int]] = []
     for number, row in enumerate(pieces):
@@ -81,8 +81,8 @@ def _closing_lines(pieces: list[list[str]]) -> dict[tuple[int, int], int]:
 
 
 def _joined(pieces: list[str], begins: bool) -> str:
-    """The pieces of a line with one blank where there were some: none inside brackets, one behind a comma that stands
-    in no type."""
+    """Return the pieces of a line with one blank where there were some: none inside brackets, one behind a comma that
+    stands in no type."""
     text, last, gap, angles = "", "", False, 0 if begins else 1
     for piece in pieces:
         if piece.isspace():

@@ -89,7 +89,7 @@ def _spec_of(line: str) -> OpSpec | None:
 
 
 def _spec_around(snapshot: Snapshot, offset: int) -> OpSpec | None:
-    """The operation of a statement that began on an earlier line."""
+    """Return the operation of a statement that began on an earlier line."""
     found = snapshot.reading.statement_at(offset)
     return None if found is None else found[1].spec
 
@@ -98,7 +98,7 @@ def _spec_around(snapshot: Snapshot, offset: int) -> OpSpec | None:
 
 
 def signature(snapshot: Snapshot, position: lsp.Position) -> lsp.SignatureHelp | None:
-    """The syntax of the operation whose line is being written, with the operand that stands at the position."""
+    """Return the syntax of the operation whose line is being written, with the operand that stands at the position."""
     offset = snapshot.lines.offset(position)
     line = snapshot.text[snapshot.lines.starts[min(position.line, len(snapshot.lines.starts) - 1)] : offset]
     spec = _spec_of(line)

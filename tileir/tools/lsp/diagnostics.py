@@ -44,8 +44,8 @@ def _range(snapshot: Snapshot, loc: Location) -> lsp.Range:
 
 
 def place(snapshot: Snapshot, loc: Location) -> tuple[int, int]:
-    """The part of the text that a location stands for: where it is no place in it, that of the operation that has it,
-    or the beginning of the text."""
+    """Return the part of the text that a location stands for: where it is no place in it, that of the operation that
+    has it, or the beginning of the text."""
     found = file_position(loc)
     if isinstance(found, SourceLoc) and found.source is snapshot.source:
         return found.offset, max(found.offset, found.end)
@@ -62,7 +62,7 @@ def place(snapshot: Snapshot, loc: Location) -> tuple[int, int]:
 
 
 def fixes(snapshot: Snapshot, uri: str, wanted: lsp.Range) -> list[lsp.CodeAction]:
-    """The mends of the diagnostics that touch a part of the text."""
+    """Return the mends of the diagnostics that touch a part of the text."""
     begin, end = snapshot.lines.offset(wanted.start), snapshot.lines.offset(wanted.end)
     actions = []
     for found in snapshot.diagnostics:
@@ -90,7 +90,7 @@ def _fixes(snapshot: Snapshot, uri: str, found: Diagnostic) -> list[lsp.CodeActi
 
 
 def mend(snapshot: Snapshot, found: Diagnostic) -> tuple[int, int, str] | None:
-    """The edit that the hint of a diagnostic stands for: a part of the text, and what takes its place."""
+    """Return the edit that the hint of a diagnostic stands for: a part of the text, and what takes its place."""
     begin, end = place(snapshot, found.loc)
     near = _DID_YOU_MEAN.match(found.hint or "")
     if near:

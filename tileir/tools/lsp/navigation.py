@@ -79,7 +79,7 @@ def locations(snapshot: Snapshot, uri: str, name: Named, places: list[int]) -> l
 
 
 def renamed(snapshot: Snapshot, uri: str, name: Named, new: str) -> lsp.WorkspaceEdit:
-    """The edits that give another name. Raises `RenameError`."""
+    """Return the edits that give another name. Raises `RenameError`."""
     new = new if new[:1] == name.name[:1] else name.name[0] + new
     _check(snapshot, name, new)
     edits = [lsp.TextEdit(snapshot.lines.range(at, at + len(name.name)), new) for at in name.places]
@@ -138,7 +138,7 @@ def _word_text(snapshot: Snapshot, token: str) -> str | None:
 
 
 def value_text(snapshot: Snapshot, name: ValueName) -> str:
-    """The type of a value, its origin, and what is known of its numbers."""
+    """Return the type of a value, its origin, and what is known of its numbers."""
     value = name.value
     parts = [f"```tileir\n{name.name} : {value.type.text}\n```", _origin(value)]
     walk = snapshot.walk_of(value)

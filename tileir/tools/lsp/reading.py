@@ -51,16 +51,16 @@ class TextReading:
     _begins: list[int] = field(default_factory=list)
 
     def name_at(self, offset: int) -> ValueName | None:
-        """The name that is used or defined by the token that begins at `offset`."""
+        """Return the name that is used or defined by the token that begins at `offset`."""
         used = self.uses.get(offset)
         return self.definitions.get(offset) if used is None else self.named.get(used)
 
     def places_of(self, name: ValueName) -> list[int]:
-        """The offsets of the definition and of all uses, in order."""
+        """Return the offsets of the definition and of all uses, in order."""
         return sorted({name.begin, *(at for at, used in self.uses.items() if self.named.get(used) is name)})
 
     def statement_at(self, offset: int) -> tuple[int, Op] | None:
-        """The operation whose statement begins last at or before `offset`, and where."""
+        """Return the operation whose statement begins last at or before `offset`, and where."""
         if not self._begins:
             self._begins = sorted(self.statements)
         at = bisect_right(self._begins, offset) - 1
@@ -72,7 +72,7 @@ class TextReading:
             op.parent, op.operands, op.results, op.regions = None, (), (), ()
 
     def visible(self, offset: int) -> list[ValueName]:
-        """The names that may be used at `offset`, the latest first."""
+        """Return the names that may be used at `offset`, the latest first."""
         found = [name for name in self.definitions.values() if name.since <= offset <= name.until]
         return sorted(found, key=lambda name: -name.begin)
 
@@ -125,7 +125,7 @@ class NamingParser(Parser):
         self.enter_scope(self.scope)
 
     def moved(self) -> dict[int, int]:
-        """The offsets of the operations with locations of their own."""
+        """Return the offsets of the operations with locations of their own."""
         return {id(op.loc): begin for begin, op in self.placed}
 
     # ------------------------------------------------------------ scopes
@@ -155,7 +155,7 @@ class NamingParser(Parser):
             found.until = min(found.until, self._here())
 
     def unusual_value(self, token: str) -> Value:
-        """A member of a pack, or a value that is defined later, when it becomes what stands here."""
+        """Return a member of a pack, or a value that is defined later, when it becomes what stands here."""
         at = self.starts[self.index]
         value = self.reading.uses[at] = super().unusual_value(token)
         return value
@@ -197,7 +197,7 @@ class NamingParser(Parser):
 
 
 def token_around(text: str, offset: int) -> tuple[int, str]:
-    """The token that `offset` lies in or right behind, and where it begins; empty where there is none."""
+    """Return the token that `offset` lies in or right behind, and where it begins; empty where there is none."""
     begin = text.rfind("\n", 0, offset) + 1
     while begin <= offset and begin < len(text):
         if text.startswith("//", begin) or text[begin] == "\n":

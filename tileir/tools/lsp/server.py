@@ -56,7 +56,7 @@ class TileServer(LanguageServer):
         self._due: dict[str, asyncio.TimerHandle] = {}
 
     def snapshot(self, uri: str) -> Snapshot:
-        """The document as it is now."""
+        """Return the document as it is now."""
         document = self.workspace.get_text_document(uri)
         known = self._snapshots.get(uri)
         if known is None or known.version != document.version or known.text != document.source:
@@ -117,7 +117,7 @@ def _brief(record: logging.LogRecord) -> bool:
 
 
 def server(version: str) -> TileServer:
-    """A server with all its features."""
+    """Return a server with all its features."""
     found = TileServer(version)
     _documents(found)
     _answers(found)
@@ -244,12 +244,12 @@ def _commands(ls: TileServer) -> None:
 
     @ls.command("tileir.launch")
     def launched(uri: str, kernel: str) -> dict[str, list[str]]:
-        """The words of a command line that runs an entry."""
+        """Return the words of a command line that runs an entry."""
         return {"words": showing.launch_words(ls.snapshot(uri), kernel)}
 
     @ls.command("tileir.stage")
     async def shown(uri: str, stage: str, line: int) -> dict[str, str]:
-        """The code of the entry at a line, from one of the compilers."""
+        """Return the code of the entry at a line, from one of the compilers."""
         snapshot = ls.snapshot(uri)
         kernel = showing.entry_at(snapshot, line)
         return await asyncio.get_running_loop().run_in_executor(None, showing.made, snapshot.text, stage, kernel)

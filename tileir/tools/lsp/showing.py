@@ -32,7 +32,7 @@ LONGEST_HINT = 60
 
 
 def inlay_hints(snapshot: Snapshot, wanted: lsp.Range) -> list[lsp.InlayHint]:
-    """The types of the names defined in a range whose statements do not spell them."""
+    """Return the types of the names defined in a range whose statements do not spell them."""
     begin, end = snapshot.lines.offset(wanted.start), snapshot.lines.offset(wanted.end)
     hints = []
     for at, name in snapshot.reading.definitions.items():
@@ -80,7 +80,7 @@ _BRACES = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"|[{}]')
 
 
 def _end(text: str, begin: int) -> int:
-    """The offset behind the brace that closes the first body from `begin` on."""
+    """Return the offset behind the brace that closes the first body from `begin` on."""
     depth = 0
     for found in _BRACES.finditer(text, begin):
         if found[0] in "{}":
@@ -142,7 +142,7 @@ def lenses(snapshot: Snapshot, uri: str) -> list[lsp.CodeLens]:
 
 
 def semantic_tokens(snapshot: Snapshot, begin: int, end: int) -> lsp.SemanticTokens:
-    """The tokens between two offsets, as the differences that the protocol counts in."""
+    """Return the tokens between two offsets, as the differences that the protocol counts in."""
     data: list[int] = []
     last = lsp.Position(0, 0)
     for at, length, kind, modifiers in _coloured(snapshot, begin, end):
@@ -182,7 +182,7 @@ def _coloured(snapshot: Snapshot, begin: int, end: int) -> Iterator[tuple[int, i
 
 
 def kind_of(token: str, at: int, snapshot: Snapshot) -> str | None:
-    """The sort of a token; None of punctuation."""
+    """Return the sort of a token; None of punctuation."""
     first = token[0]
     if first == "%":
         name = snapshot.reading.name_at(at)
@@ -217,7 +217,7 @@ SECONDS = 120
 
 
 def entry_at(snapshot: Snapshot, line: int) -> str | None:
-    """The name of the last entry that begins at or before a line, counted from zero."""
+    """Return the name of the last entry that begins at or before a line, counted from zero."""
     found = None
     for begin, op in sorted(snapshot.reading.statements.items()):
         if isinstance(op, Entry) and snapshot.lines.position(begin).line <= line:
@@ -226,7 +226,7 @@ def entry_at(snapshot: Snapshot, line: int) -> str | None:
 
 
 def made(text: str, stage: str, kernel: str | None) -> dict[str, str]:
-    """The code of an entry: ``language`` and ``text``, or ``error``."""
+    """Return the code of an entry: ``language`` and ``text``, or ``error``."""
     if kernel is None or stage not in STAGES:
         return {"error": "no entry at this line" if stage in STAGES else f"no stage '{stage}': {', '.join(STAGES)}"}
     language, options = STAGES[stage]
@@ -243,7 +243,7 @@ def made(text: str, stage: str, kernel: str | None) -> dict[str, str]:
 
 
 def launch_words(snapshot: Snapshot, kernel: str) -> list[str]:
-    """The words of a command line that runs an entry, with arguments to be changed: zeros, and 1 for numbers."""
+    """Return the words of a command line that runs an entry, with arguments to be changed: zeros, and 1 for numbers."""
     found = [op for op in snapshot.reading.module.items if isinstance(op, Entry) and op.sym_name == kernel]
     body = found[0].body if found else Block()
     names = [name.lstrip("%") for name in body.arg_names] or [str(index) for index in range(len(body.args))]

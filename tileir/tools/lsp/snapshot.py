@@ -40,7 +40,7 @@ class Lines:
         return Range(self.position(begin), self.position(end))
 
     def offset(self, position: Position) -> int:
-        """The offset of a position; one beyond the end of a line or of the text is that end."""
+        """Return the offset of a position; one beyond the end of a line or of the text is that end."""
         if position.line >= len(self.starts):
             return len(self.text)
         begin = self.starts[position.line]
@@ -55,7 +55,7 @@ class Lines:
         return end
 
     def line(self, number: int) -> str:
-        """The line with this number, from zero on, without its end."""
+        """Return the line with this number, from zero on, without its end."""
         begin = self.starts[number]
         end = self.starts[number + 1] - 1 if number + 1 < len(self.starts) else len(self.text)
         return self.text[begin:end].rstrip("\r")
@@ -97,7 +97,7 @@ class Snapshot:
         return not any(found.severity == "error" for found in self.diagnostics)
 
     def name_at(self, offset: int) -> ValueName | None:
-        """The value name that `offset` lies in."""
+        """Return the value name that `offset` lies in."""
         begin, _ = token_around(self.text, offset)
         return self.reading.name_at(begin)
 
@@ -130,7 +130,7 @@ class Snapshot:
 
 
 def item_of(value: Value) -> Op | None:
-    """The entry or function that a value belongs to."""
+    """Return the entry or function that a value belongs to."""
     owner = value.owner
     op = owner if isinstance(owner, Op) else owner.parent
     while op is not None and not isinstance(op, Entry | Func):

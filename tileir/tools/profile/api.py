@@ -55,7 +55,7 @@ class LaunchProfile(ProfileReport):
 def profile_of(
     kernel: str, grid: Coordinates, found: LaunchMeasurement, lines: ProgramLines, peaks: Peaks
 ) -> LaunchProfile:
-    """The profile that the numbers of a measurement make."""
+    """Return the profile that the numbers of a measurement make."""
     counts = counts_of(found)
     return LaunchProfile(
         kernel,

@@ -133,11 +133,11 @@ class ProfileReport:
         return _sum(sums for _, sums in self.ops)
 
     def flop_share(self, sums: ProfileSums) -> float | None:
-        """The share of the peak of arithmetic that was reached in the time of `sums`."""
+        """Return the share of the peak of arithmetic that was reached in the time of `sums`."""
         return self._share(sums.flops, sums.seconds, self.peaks.flops)
 
     def byte_share(self, sums: ProfileSums) -> float | None:
-        """The share of the peak of reading memory that was reached; more than 1 is traffic with caches."""
+        """Return the share of the peak of reading memory that was reached; more than 1 is traffic with caches."""
         return self._share(sums.bytes, sums.seconds, self.peaks.bytes)
 
     def _share(self, amount: int, seconds: float | None, peak: float) -> float | None:
@@ -201,7 +201,7 @@ def sums_of(op: Op, count: int, found: LaunchMeasurement) -> ProfileSums:
 
 
 def bytes_of(op: Op, elements: int) -> int:
-    """The bytes of so many elements of the memory that an operation accesses."""
+    """Return the bytes of so many elements of the memory that an operation accesses."""
     access = checked_access(op)
     tile = access.value or access.result
     assert tile is not None, "an access moves a tile"
@@ -226,7 +226,7 @@ def _sum(parts: Iterable[ProfileSums]) -> ProfileSums:
 
 
 def trace(profile: ProfileReport) -> str:
-    """The document. Raises UnsupportedError if the launch was not traced."""
+    """Return the document. Raises UnsupportedError if the launch was not traced."""
     if not profile.blocks:
         raise UnsupportedError("no trace: expected a profile that was asked for one", "cpu")
     process = os.getpid()
@@ -250,7 +250,7 @@ def trace(profile: ProfileReport) -> str:
 
 
 def thread_of(number: int) -> int:
-    """The number of a thread in a trace: some viewers do not show thread 0."""
+    """Return the number of a thread in a trace: some viewers do not show thread 0."""
     return number + 1
 
 

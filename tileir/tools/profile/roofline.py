@@ -57,7 +57,7 @@ class _Axis:
 
 
 def roofline(profile: ProfileReport) -> str:
-    """The document. Parts without flops, bytes or time are not in it."""
+    """Return the document. Parts without flops, bytes or time are not in it."""
     points = list(_points(profile))
     ridge = profile.peaks.flops / profile.peaks.bytes
     spots = [ridge, 0.1, 100.0, *(one.intensity for one in points)]
@@ -107,7 +107,7 @@ def _frame(across: _Axis, up: _Axis, profile: ProfileReport) -> Iterator[str]:
 
 
 def _roof(across: _Axis, up: _Axis, profile: ProfileReport, peak: tuple[float, float]) -> Iterator[str]:
-    """The line of memory up to the ridge, then that of arithmetic, whose text ends at `peak`."""
+    """Yield the line of memory up to the ridge, then that of arithmetic, whose text ends at `peak`."""
     peaks = profile.peaks
     lowest = max(10.0**across.low, 10.0**up.low * 1e9 / peaks.bytes)
     places = [
@@ -129,7 +129,7 @@ def _angle(begin: tuple[float, float], end: tuple[float, float]) -> float:
 
 
 def _drawn(across: _Axis, up: _Axis, points: list[_Point], peak: tuple[float, float]) -> Iterator[str]:
-    """The points. Names that would lie on each other, or on that of the peak, go below."""
+    """Yield the points. Names that would lie on each other, or on that of the peak, go below."""
     taken = [peak]
     for one in points:
         x, y = across.at(one.intensity), up.at(one.rate / 1e9)

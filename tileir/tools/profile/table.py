@@ -18,7 +18,7 @@ _SOURCE = 60
 
 
 def text(profile: ProfileReport, everything: bool = False) -> str:
-    """The whole page. A line is shown if it takes time, moves bytes or has flops, or else if `everything` is."""
+    """Return the whole page. A line is shown if it takes time, moves bytes or has flops, or else if `everything` is."""
     parts = [_head(profile)]
     for file in profile.files[: None if everything else 1]:
         parts.append(_table(profile, file, everything))
@@ -93,7 +93,7 @@ def _drawn(headings: list[str], rows: list[list[str]]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in four digits at most."""
+    """Return a time in four digits at most."""
     for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
         if seconds >= scale:
             return f"{seconds / scale:.3g} {unit}"
@@ -101,7 +101,7 @@ def duration(seconds: float) -> str:
 
 
 def amount(number: int) -> str:
-    """A number with a decimal prefix; nothing for 0."""
+    """Return a number with a decimal prefix; nothing for 0."""
     if not number:
         return ""
     for scale, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):

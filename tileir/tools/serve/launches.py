@@ -57,7 +57,7 @@ def ran(
 def sanitized(
     kernel: Kernel, grid: str, words: Sequence[str], limits: ServeLimits
 ) -> tuple[list[LinkedText], list[Diagnostic]]:
-    """The findings of the sanitizer, as text and at their lines."""
+    """Return the findings of the sanitizer, as text and at their lines."""
     given = _given(kernel, words, limits)
     values = [one.value for one in given]
     try:
@@ -77,7 +77,7 @@ def _grid(kernel: Kernel, text: str) -> tuple[int, int, int]:
 
 
 def _given(kernel: Kernel, words: Sequence[str], limits: ServeLimits) -> list[Given]:
-    """The arguments, which may be no files and no larger than there is room for."""
+    """Return the arguments, which may be no files and no larger than there is room for."""
     total = 0
     for word in assigned(words, [parameter.name for parameter in kernel.parameters]):
         if isinstance(word, FileWord):

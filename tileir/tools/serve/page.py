@@ -14,7 +14,7 @@ LAUNCHES = ("run", "sanitize")
 
 
 def page(text: str, grid: str = "1", words: str = "") -> str:
-    """The document, with a program in its editor."""
+    """Return the document, with a program in its editor."""
     state: dict[str, Any] = {
         "text": text,
         "kernel": "",

@@ -151,7 +151,7 @@ def of_sass(text: str, lines: frozenset[int]) -> LinkedText:
 
 
 def own_places(text: str) -> Places:
-    """The places in TTIR that are those of its own text, not of the program."""
+    """Return the places in TTIR that are those of its own text, not of the program."""
     return frozenset((int(line), int(column)) for line, column in _OWN.findall(text))
 
 
@@ -187,7 +187,7 @@ class StageChoice:
 
 
 def line_of(op: Op) -> int:
-    """The line of the program that an operation comes from; 0 if there is none."""
+    """Return the line of the program that an operation comes from; 0 if there is none."""
     place = file_position(op.loc)
     if isinstance(place, SourceLoc) and place.source.name == PROGRAM:
         return place.source.position(place.offset)[0]
@@ -198,7 +198,7 @@ def line_of(op: Op) -> int:
 
 
 def tile_ir(module: core.Module, title: str = "") -> LinkedText:
-    """The program as it is printed."""
+    """Return the program as it is printed."""
     text = to_text(module).rstrip()
     lines = [0] * (text.count("\n") + 1)
     for op, same in zip(module.walk(), parse(text, PROGRAM).walk()):
@@ -337,7 +337,7 @@ def _compiled(choice: StageChoice, stage: str) -> Artifacts:
 
 
 def disassembler() -> str | None:
-    """The place of ``nvdisasm``: Triton's own, else that on the path."""
+    """Return the place of ``nvdisasm``: Triton's own, else that on the path."""
     spec = find_spec("triton")
     for folder in spec.submodule_search_locations or () if spec else ():
         path = os.path.join(folder, "backends", "nvidia", "bin", "nvdisasm")
@@ -361,7 +361,7 @@ PANES: Mapping[str, Callable[[Module, StageChoice], list[LinkedText]]] = {
 
 
 def available() -> list[str]:
-    """The panes that this machine can make."""
+    """Return the panes that this machine can make."""
     lacking: Iterable[str] = () if find_spec("triton") else ("TTIR", "TTGIR", "PTX", "SASS")
     lacking = (*lacking, "SASS") if disassembler() is None else lacking
     return [name for name in PANES if name not in lacking]

@@ -155,7 +155,7 @@ class PageHandler(BaseHTTPRequestHandler):
         return {f"http://{host}" for host in self.server.hosts}
 
     def _body(self) -> bytes | None:
-        """The body of a request; None if it was refused, or did not come."""
+        """Return the body of a request; None if it was refused, or did not come."""
         if self.headers.get_content_type() != "application/json":
             self._refuse(415, "expected application/json")
             return None

@@ -36,7 +36,7 @@ class PageWorkers:
         self._closed = False
 
     def answer(self, request: bytes) -> dict[str, Any]:
-        """The answer to a request. Raises `Busy`."""
+        """Return the answer to a request. Raises `Busy`."""
         if not self._places.acquire(blocking=False):
             raise Busy
         try:
@@ -109,7 +109,7 @@ class PageWorkers:
         return f"the process that worked for this request ended: status {process.returncode}"
 
     def _started(self) -> subprocess.Popen[bytes]:
-        """A process that waits for a request. Raises `Busy` once all are ended."""
+        """Return a process that waits for a request. Raises `Busy` once all are ended."""
         pipe = subprocess.PIPE
         with self._starting:
             if self._closed:

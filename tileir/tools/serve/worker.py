@@ -33,7 +33,7 @@ class BadRequest(Exception):
 
 
 def answered(request: object, limits: ServeLimits) -> dict[str, Any]:
-    """The answer: ``parts`` of the pane, ``diagnostics``, the ``kernels`` of the program, or an ``error``."""
+    """Return the answer: ``parts`` of the pane, ``diagnostics``, the ``kernels`` of the program, or an ``error``."""
     try:
         return _answered(_Request(request), limits)
     except DiagnosticError as error:

@@ -26,13 +26,13 @@ _HEIGHT = 820
 
 
 def page(data: dict[str, Any]) -> str:
-    """The whole document."""
+    """Return the whole document."""
     title = html.escape(f"@{data['kernel']}, grid {' x '.join(map(str, data['grid']))}")
     return document(__package__, data, TITLE=title)
 
 
 def embedded(document: str) -> str:
-    """The document inside another one, such as a notebook."""
+    """Return the document inside another one, such as a notebook."""
     quoted = html.escape(document, quote=True)
     return f'<iframe srcdoc="{quoted}" style="width:100%;height:{_HEIGHT}px;border:1px solid #8884"></iframe>'
 
@@ -142,7 +142,8 @@ def view_bound(
 
 
 def _timed(kernel: Kernel, grid: Grid, arguments: Sequence[Argument], notes: list[str]) -> LaunchMeasurement | None:
-    """The launch measured on native code, which leaves its arrays as they are; None, with a note, without one."""
+    """Return the launch measured on native code, which leaves its arrays as they are; None, with a note, without
+    one."""
     traced = prod(grid) <= MOST_TRACED
     try:
         found = measured_launch(kernel, grid, arguments, {"timeout": PATIENCE}, SAMPLED, traced, keep=True)
@@ -155,7 +156,7 @@ def _timed(kernel: Kernel, grid: Grid, arguments: Sequence[Argument], notes: lis
 
 
 def _inside(block: Sequence[int], grid: Grid) -> Coordinates:
-    """A tile block of the grid. Raises ValueError for one outside."""
+    """Return a tile block of the grid. Raises ValueError for one outside."""
     x, y, z = (*block, 0, 0, 0)[:3]
     if not (0 <= x < grid[0] and 0 <= y < grid[1] and 0 <= z < grid[2] and 1 <= len(block) <= 3):
         raise ValueError(f"blocks: expected tile blocks of the grid {grid}, got {tuple(block)}")

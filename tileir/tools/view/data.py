@@ -179,7 +179,8 @@ def _extremes(tile: np.ndarray) -> dict[str, Any]:
 
 
 def _number(value: object) -> Any:
-    """A number that JSON can hold: a float in a few digits, text for one that is none, or for a large integer."""
+    """Return a number that JSON can hold: a float in a few digits, text for one that is none, or for a large
+    integer."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, int):

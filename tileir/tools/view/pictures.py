@@ -47,7 +47,8 @@ class Picture:
         return self.address + sum(spans) + self.array.itemsize if prod(self.array.shape) else self.address
 
     def box(self, address: int, shape: Sequence[int], strides: Sequence[int]) -> list[Rectangle] | None:
-        """The rectangles of a box of elements, of extents and strides in bytes; None if it is no box of the array."""
+        """Return the rectangles of a box of elements, of extents and strides in bytes; None if it is no box of the
+        array."""
         at = self._index(address)
         counts = [1] * len(at)
         for extent, stride in zip(shape, strides):
@@ -60,7 +61,7 @@ class Picture:
         return self._rectangles(at, counts)
 
     def _dimension(self, stride: int, extent: int, at: Sequence[int], counts: Sequence[int]) -> int | None:
-        """The dimension of the array along which a box extends."""
+        """Return the dimension of the array along which a box extends."""
         for dim, own in enumerate(self.array.strides):
             if own == stride and counts[dim] == 1 and at[dim] + extent <= self.array.shape[dim]:
                 return dim
@@ -89,7 +90,7 @@ class Picture:
         return found
 
     def _run(self, begin: int, count: int) -> Iterator[Rectangle]:
-        """A run of elements in rows: what is left of the first row, whole rows, what is left."""
+        """Yield a run of elements in rows: what is left of the first row, whole rows, what is left."""
         row, column = divmod(begin, self.columns)
         if column:
             width = min(count, self.columns - column)
@@ -120,7 +121,7 @@ class Picture:
         return [(top, left, int(rows[-1]) - top + 1, int(columns.max()) - left + 1)], False
 
     def _flat(self, addresses: np.ndarray) -> np.ndarray:
-        """The number of each element in row-major order."""
+        """Return the number of each element in row-major order."""
         left = addresses.astype(np.int64).ravel() - self.address
         if self.array.contiguous:
             return left // self.array.itemsize
@@ -154,7 +155,7 @@ def _stacked(runs: Iterator[tuple[int, int, int]]) -> Iterator[Rectangle]:
 
 
 def values_of(array: Array) -> np.ndarray | None:
-    """The elements of an array as they are now, without a copy; None for an element type that NumPy has not."""
+    """Return the elements of an array as they are now, without a copy; None for an element type that NumPy has not."""
     if array.dtype is None:
         return None
     size = sum((extent - 1) * stride for extent, stride in zip(array.shape, array.strides)) + array.itemsize
@@ -166,8 +167,8 @@ def values_of(array: Array) -> np.ndarray | None:
 
 
 def reduced(values: np.ndarray, rows: int, columns: int, most: int) -> np.ndarray:
-    """A picture of values in f32, of at most `most` rows and columns: each cell is the mean of those that it stands
-    for."""
+    """Return a picture of values in f32, of at most `most` rows and columns: each cell is the mean of those that it
+    stands for."""
     with np.errstate(all="ignore"):
         flat = np.ravel(values).astype(np.float32)
     padded = np.full(rows * columns, np.nan, np.float32)

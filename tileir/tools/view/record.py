@@ -220,7 +220,7 @@ def _around(a: Rectangle, b: Rectangle) -> Rectangle:
 
 
 def usually_watched(grid: Coordinates) -> list[Coordinates]:
-    """The tile blocks whose values are kept if nobody says which: of many the first, the middle and the last."""
+    """Return the tile blocks whose values are kept if nobody says which: of many the first, the middle and the last."""
     if prod(grid) <= FEW_BLOCKS:
         return list(coordinates(grid))
     middle = (grid[0] // 2, grid[1] // 2, grid[2] // 2)

@@ -42,7 +42,7 @@ class TileNumber:
         return self.element.is_float
 
     def apply(self, cls: type[Op], *others: TileNumber | float, **attributes: Any) -> TileNumber:
-        """An operation whose operands and result have this type."""
+        """Return an operation whose operands and result have this type."""
         operands = [self.value, *(self.like(other).value for other in others)]
         return TileNumber(self.build, self.build.same(cls, *operands, **attributes))
 
@@ -109,7 +109,7 @@ class TileNumber:
         return self.apply(Ceil)
 
     def maximum(self, other: TileNumber | float) -> TileNumber:
-        """The larger number; a NaN loses."""
+        """Return the larger number; a NaN loses."""
         return self.apply(MaxF, other)
 
     def minimum(self, other: TileNumber | float) -> TileNumber:
@@ -210,7 +210,7 @@ def where(condition: TileNumber, yes: TileNumber | float, no: TileNumber | float
 
 
 def polynomial(x: TileNumber, coefficients: Sequence[float]) -> TileNumber:
-    """A polynomial; the coefficients begin with that of the power 0."""
+    """Return a polynomial; the coefficients begin with that of the power 0."""
     total = x.like(coefficients[-1])
     for coefficient in coefficients[-2::-1]:
         total = total.fma(x, coefficient)

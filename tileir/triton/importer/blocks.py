@@ -135,7 +135,7 @@ class _Flow:
         return self.path(join, stop)
 
     def _way(self, successor: Successor, stop: MlirBlock | None) -> list[Value] | None:
-        """The way from a successor up to `stop`."""
+        """Return the way from a successor up to `stop`."""
         parts, block = self._parts(successor), self.blocks[successor.label]
         if block is stop:
             return parts
@@ -143,7 +143,7 @@ class _Flow:
         return self.path(block, stop)
 
     def _join(self, yes: Successor, no: Successor) -> MlirBlock | None:
-        """The first block that both ways lead to; those that only return do not count."""
+        """Return the first block that both ways lead to; those that only return do not count."""
         common = self.reaches[yes.label] & self.reaches[no.label]
         meeting = [self.blocks[label] for label in self.blocks if label in common]
         return next((block for block in meeting if len(block.operations) > 1 or block.operations[0].successors), None)
@@ -167,7 +167,7 @@ Way = Callable[[], "list[Value] | None"]
 
 
 def branch(importing: Importing, condition: Value, ways: Sequence[Way]) -> list[Value] | None:
-    """An `if`; gives its results, None if no way arrives behind it."""
+    """Return an `if`; gives its results, None if no way arrives behind it."""
     before = importing.order
     made = [_region(importing, way, before) for way in ways]
     arriving = [(block, parts, order) for block, parts, order in made if parts is not None]
@@ -192,7 +192,7 @@ def branch(importing: Importing, condition: Value, ways: Sequence[Way]) -> list[
 
 
 def _region(importing: Importing, way: Way, order: Order) -> tuple[Block, list[Value] | None, Order]:
-    """A region, the values that it ends with, and the order behind it."""
+    """Return a region, the values that it ends with, and the order behind it."""
     importing.order = order
     with importing.inside(Block()) as block, importing.scope():
         parts = way()

@@ -47,18 +47,18 @@ class TileBuilder:
         return self.op(Constant, type, value=DenseElements.of(type, data))
 
     def integer(self, type: t.TileType, value: int) -> Value:
-        """A constant of integers, `value` taken modulo the width."""
+        """Return a constant of integers, `value` taken modulo the width."""
         size = type.number.byte_size
         return self.dense(type, (value & ((1 << type.number.bits) - 1)).to_bytes(size, "little"))
 
     def zero(self, type: t.TileType) -> Value:
-        """A constant of zeros; of pointers those to nothing."""
+        """Return a constant of zeros; of pointers those to nothing."""
         if isinstance(type.element, t.PointerType):
             return self.cast(IntToPtr, self.integer(type.with_element(t.I64), 0), type.element)
         return self.dense(type, bytes(type.element.byte_size))
 
     def number(self, type: t.TileType, value: float) -> Value:
-        """A constant of integers or floats; rounded to nearest."""
+        """Return a constant of integers or floats; rounded to nearest."""
         if type.number.is_int:
             return self.integer(type, int(value))
         return self.dense(type, float_bytes(value, type.number))
@@ -70,7 +70,7 @@ class TileBuilder:
         return value if type is value.type else self.op(Reshape, type, source=value)
 
     def broadcast(self, value: Value, shape: Sequence[int]) -> Value:
-        """The tile repeated along its dimensions of extent 1; a scalar along all."""
+        """Return the tile repeated along its dimensions of extent 1; a scalar along all."""
         if not value.tile.shape and shape:
             value = self.reshaped(value, (1,) * len(shape))
         type = t.TileType(shape, value.tile.element)
@@ -79,7 +79,7 @@ class TileBuilder:
     # ------------------------------------------------------------ elements
 
     def compare(self, predicate: Predicate, lhs: Value, rhs: Value, signed: bool = True) -> Value:
-        """A comparison of integers."""
+        """Return a comparison of integers."""
         return self.op(
             CmpI, lhs.tile.with_element(t.I1), comparison_predicate=predicate, signedness=Signedness(signed), lhs=lhs,
             rhs=rhs,
@@ -90,7 +90,7 @@ class TileBuilder:
         return self.op(Select, yes.type, cond=condition, val_if_true=yes, val_if_false=no)
 
     def resized(self, value: Value, element: t.ElementType, signed: bool) -> Value:
-        """An integer extended or cut to the width of `element`."""
+        """Return an integer extended or cut to the width of `element`."""
         bits = value.tile.number.bits
         if bits == element.bits:
             return value
@@ -102,12 +102,12 @@ class TileBuilder:
         return value if value.tile.element is element else self.cast(Bitcast, value, element)
 
     def converted(self, value: Value, element: t.ElementType, **attributes: Any) -> Value:
-        """A float as another float type."""
+        """Return a float as another float type."""
         return value if value.tile.element is element else self.cast(FToF, value, element, **attributes)
 
 
 def float_bytes(value: float, element: t.ElementType) -> bytes:
-    """The bytes of a float rounded to nearest."""
+    """Return the bytes of a float rounded to nearest."""
     if element is t.F32:
         return struct.pack("<f", value) if abs(value) <= _LARGEST_F32 or value != value else _infinity(value)
     if element is t.F64:

@@ -34,7 +34,7 @@ def is_ttir(text: str) -> bool:
 
 
 def imported(text: str, filename: str, first_line: int = 1) -> core.Module:
-    """The program of a TTIR text: an entry for each public function. Raises `DiagnosticError`."""
+    """Return the program of a TTIR text: an entry for each public function. Raises `DiagnosticError`."""
     source = Source(filename, text, first_line)
     functions = read(source)
     faults: list[Diagnostic] = []
@@ -78,7 +78,7 @@ class KernelParameter:
 
 
 def _parameters(function: MlirFunction) -> list[KernelParameter]:
-    """A parameter for each argument, in order: a descriptor is given as the address of its first element.
+    """Return a parameter for each argument, in order: a descriptor is given as the address of its first element.
 
     Triton's front end gives the extents (i32) and strides (i64) of a descriptor as the arguments behind it; where they
     are not there, parameters are added.
@@ -102,7 +102,7 @@ def _has_layout(function: MlirFunction, index: int) -> bool:
 
 
 def _name(argument: MlirArgument) -> str:
-    """The name in Python, where it is known. Names may be repeated, as those of Triton's places are."""
+    """Return the name in Python, where it is known. Names may be repeated, as those of Triton's places are."""
     loc = argument.loc
     if _NUMBERED.fullmatch(argument.name) and isinstance(loc, NameLoc) and loc.name.isidentifier():
         return loc.name
@@ -110,7 +110,7 @@ def _name(argument: MlirArgument) -> str:
 
 
 def _arguments(importing: Importing, function: MlirFunction, values: Sequence[Value]) -> dict[str, Imported]:
-    """The arguments of a kernel by name, as what the parameters give."""
+    """Return the arguments of a kernel by name, as what the parameters give."""
     found: dict[str, Imported] = {}
     position = 0
     for index, argument in enumerate(function.arguments):

@@ -35,7 +35,7 @@ Facts = Mapping[Value, Fact]
 
 
 def constant(value: Value) -> int | None:
-    """The integer that all elements of a tile are, if they are constant."""
+    """Return the integer that all elements of a tile are, if they are constant."""
     owner = value.owner
     while isinstance(owner, Broadcast | Reshape):
         owner = owner.source.owner

@@ -32,7 +32,7 @@ class ImportFault(Exception):
         self.notes = notes
 
     def diagnostic(self, loc: Location = UNKNOWN) -> Diagnostic:
-        """The fault at its own place, or at `loc` if it has none."""
+        """Return the fault at its own place, or at `loc` if it has none."""
         return Diagnostic(self.code, self.message, loc if self.loc is UNKNOWN else self.loc, self.notes, self.hint)
 
 
@@ -42,5 +42,5 @@ def refused(message: str, hint: str) -> ImportFault:
 
 
 def mismatch(message: str) -> ImportFault:
-    """A fault of operands, attributes or types that do not fit."""
+    """Return a fault of operands, attributes or types that do not fit."""
     return ImportFault(MISMATCH, message)

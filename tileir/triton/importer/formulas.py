@@ -27,7 +27,7 @@ Formula = Callable[..., TileNumber]
 
 
 def _sign_like(magnitude: TileNumber, sign: TileNumber) -> TileNumber:
-    """The magnitude with the sign of the other."""
+    """Return the magnitude with the sign of the other."""
     top = 1 << magnitude.element.bits - 1
     return _float((magnitude.bits & (top - 1)) | (sign.bits & -top), magnitude)
 
@@ -54,7 +54,7 @@ def rint(x: TileNumber) -> TileNumber:
 
 
 def _exponent(x: TileNumber) -> TileNumber:
-    """The exponent of a finite f64 that is not 0, as i32."""
+    """Return the exponent of a finite f64 that is not 0, as i32."""
     small = abs(x) < 2.0**-1022
     scaled = where(small, x * 2.0**54, x)
     exponent = ((scaled.bits.shifted_right(52)) & 0x7FF) - 1023
@@ -74,7 +74,7 @@ def _ilogb(x: TileNumber) -> TileNumber:
 
 
 def _power_of_two(exponent: TileNumber) -> TileNumber:
-    """An f64 of an exponent in its range."""
+    """Return an f64 of an exponent in its range."""
     return ((exponent.to(t.I64) + 1023) << 52).float
 
 
@@ -261,7 +261,7 @@ def _inverse_estimate(product: TileNumber, size: TileNumber) -> TileNumber:
 
 
 def _inverse_step(y: TileNumber, error: TileNumber) -> TileNumber:
-    """A step of Halley's; `error` is that of erf at `y`."""
+    """Return a step of Halley's; `error` is that of erf at `y`."""
     step = error / ((-(y * y)).exp() * (2.0 / math.sqrt(math.pi)))
     return y - where(abs(step) < 1.0, step / (y * step + 1.0), 0.0)
 
@@ -312,7 +312,7 @@ def _tgamma(x: TileNumber) -> TileNumber:
 
 
 def _popc(x: TileNumber) -> TileNumber:
-    """The number of bits that are 1: of pairs, of fours, of bytes, and the sum of bytes in the highest."""
+    """Return the number of bits that are 1: of pairs, of fours, of bytes, and the sum of bytes in the highest."""
     ones = (1 << x.element.bits) - 1
     third, fifth, seventeenth, bytes_ = ones // 3, ones // 5, ones // 17, ones // 255
     x = x - (x.shifted_right(1) & third)
@@ -322,7 +322,7 @@ def _popc(x: TileNumber) -> TileNumber:
 
 
 def _clz(x: TileNumber) -> TileNumber:
-    """The zeros above the highest bit: those left when all below it are ones."""
+    """Return the zeros above the highest bit: those left when all below it are ones."""
     width = 1
     while width < x.element.bits:
         x = x | x.shifted_right(width)
@@ -331,7 +331,7 @@ def _clz(x: TileNumber) -> TileNumber:
 
 
 def _ffs(x: TileNumber) -> TileNumber:
-    """The place of the lowest bit, from 1; 0 of 0."""
+    """Return the place of the lowest bit, from 1; 0 of 0."""
     return where(x.equals(0), 0, _popc(x ^ (x - 1)))
 
 
@@ -360,7 +360,7 @@ def _mulhi(x: TileNumber, y: TileNumber) -> TileNumber:
 
 
 def _mul24(signed: bool) -> Formula:
-    """The product of the low 24 bits."""
+    """Return the product of the low 24 bits."""
     low = (lambda x: (x << 8) >> 8) if signed else (lambda x: x & 0xFFFFFF)
     return lambda x, y: low(x) * low(y)
 
@@ -378,12 +378,12 @@ def _difference(signed: bool) -> Formula:
 
 
 def _wide(formula: Formula) -> Formula:
-    """The formula in f64, rounded to the type of the first operand."""
+    """Return the formula in f64, rounded to the type of the first operand."""
     return lambda *operands: formula(*(one.to(t.F64) for one in operands)).to(operands[0].element)
 
 
 def _whole(rounding: Callable[[TileNumber], TileNumber], element: t.ElementType, signed: bool = True) -> Formula:
-    """An integer of a float, rounded before."""
+    """Return an integer of a float, rounded before."""
     return lambda x: rounding(x).to(element, signed)
 
 

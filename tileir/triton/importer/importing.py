@@ -127,8 +127,8 @@ class Importing:
         self.scopes[-1].update(zip(op.results, (self._promised(op, one) for one in found)))
 
     def _promised(self, op: MlirOperation, result: Imported) -> Imported:
-        """A scalar with the promise of ``tl.multiple_of``. Promises about tensors are dropped: they are meant for the
-        width of accesses, and kernels give them where rows wrap around at the edge of a matrix, too."""
+        """Return a scalar with the promise of ``tl.multiple_of``. Promises about tensors are dropped: they are meant
+        for the width of accesses, and kernels give them where rows wrap around at the edge of a matrix, too."""
         if "tt.divisibility" not in op.attributes or not isinstance(result, Value) or result.tile.shape:
             return result
         return promised(self.build, result, op.attributes)
@@ -150,7 +150,7 @@ class Importing:
         )
 
     def known(self, name: str) -> Value | None:
-        """The tile of this name, if there is one already."""
+        """Return the tile of this name, if there is one already."""
         found = next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
         return found if isinstance(found, Value) else None
 
@@ -162,23 +162,23 @@ class Importing:
         return found
 
     def operands(self, op: MlirOperation, *counts: int) -> list[Value]:
-        """The operands, which are tiles; of one of these counts, if any are given."""
+        """Return the operands, which are tiles; of one of these counts, if any are given."""
         if counts and len(op.operands) not in counts:
             raise mismatch(f"expected {' or '.join(map(str, counts))} operands, got {len(op.operands)}")
         return [self.value(use) for use in op.operands]
 
     def parts(self, use: Use) -> list[Value]:
-        """The tiles that carry a value."""
+        """Return the tiles that carry a value."""
         return parts_of(self.imported(use))
 
     def rebuilt(self, type: MlirType, parts: Sequence[Value], like: Imported | None = None) -> Imported:
-        """A value of this type from the tiles that carry it; `like` is what it was before."""
+        """Return a value of this type from the tiles that carry it; `like` is what it was before."""
         if not isinstance(type, MlirDescriptor):
             return parts[0]
         return self.descriptor(type, parts, nan=isinstance(like, TensorDescriptor) and like.nan)
 
     def descriptor(self, type: MlirDescriptor, parts: Sequence[Value], nan: bool = False) -> TensorDescriptor:
-        """A descriptor of an address, extents and strides."""
+        """Return a descriptor of an address, extents and strides."""
         rank = len(type.shape)
         return TensorDescriptor(type, parts[0], tuple(parts[1 : 1 + rank]), tuple(parts[1 + rank :]), nan)
 
@@ -229,7 +229,7 @@ class Importing:
         return tile_type(type, self.lifted)
 
     def result_type(self, op: MlirOperation, index: int = 0) -> t.TileType:
-        """The type of a result, as it is written: behind the arrow or, where there is none, the last one."""
+        """Return the type of a result, as it is written: behind the arrow or, where there is none, the last one."""
         types = op.result_types or op.types[-1:]
         if not types and op.words and isinstance(op.words[0][0], bool):
             return self.tile(MlirScalar("i1"))
@@ -238,7 +238,7 @@ class Importing:
         return self.tile(types[index])
 
     def element(self, op: MlirOperation) -> t.ElementType:
-        """The number type of the result."""
+        """Return the number type of the result."""
         found = self.result_type(op).element
         if not isinstance(found, t.ElementType):
             raise mismatch("expected a result of numbers, got pointers")
@@ -259,7 +259,7 @@ class Importing:
 
 
 def promised(build: TileBuilder, value: Value, attributes: Mapping[str, MlirAttribute]) -> Value:
-    """A scalar with the promise of ``tt.divisibility``: of pointers in bytes."""
+    """Return a scalar with the promise of ``tt.divisibility``: of pointers in bytes."""
     found = attributes.get("tt.divisibility")
     number = found.elements[0] if isinstance(found, Dense) and found.elements else found
     if not isinstance(number, int) or number & -number <= 1:
@@ -268,17 +268,17 @@ def promised(build: TileBuilder, value: Value, attributes: Mapping[str, MlirAttr
 
 
 def parts_of(lowered: Imported) -> list[Value]:
-    """The tiles that carry a value."""
+    """Return the tiles that carry a value."""
     return [lowered] if isinstance(lowered, Value) else lowered.parts()
 
 
 def parts_of_all(many: Sequence[Imported]) -> list[Value]:
-    """The tiles that carry values."""
+    """Return the tiles that carry values."""
     return [part for one in many for part in parts_of(one)]
 
 
 def integer(op: MlirOperation, name: str, default: int | None = None) -> int:
-    """An attribute that is an integer."""
+    """Return an attribute that is an integer."""
     found = op.attributes.get(name, default)
     if isinstance(found, bool) or not isinstance(found, int):
         raise mismatch(f"expected an integer as attribute '{name}'")
@@ -286,7 +286,7 @@ def integer(op: MlirOperation, name: str, default: int | None = None) -> int:
 
 
 def integers(op: MlirOperation, name: str) -> tuple[int, ...]:
-    """An attribute that is a list of integers."""
+    """Return an attribute that is a list of integers."""
     found = op.attributes.get(name, ())
     if not isinstance(found, tuple) or not all(isinstance(item, int) for item in found):
         raise mismatch(f"expected integers as attribute '{name}'")

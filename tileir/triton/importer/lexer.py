@@ -71,7 +71,7 @@ class Tokens:
         return self.starts[self.index]
 
     def place(self, begin: int | None = None) -> SourceLoc:
-        """The place of the next token, or from the offset `begin` to its beginning."""
+        """Return the place of the next token, or from the offset `begin` to its beginning."""
         offset, text = self.offset, self.text
         return SourceLoc(self.source, offset if begin is None else begin, offset + (len(text) if begin is None else 0))
 
@@ -81,7 +81,7 @@ class Tokens:
         raise ImportFault(SYNTAX, f"expected {what}, got {got}", self.place())
 
     def take(self, kind: str, what: str) -> str:
-        """The next token, which must be of this kind."""
+        """Return the next token, which must be of this kind."""
         if self.kinds[self.index] != kind:
             self.expected(what)
         self.index += 1
@@ -111,7 +111,7 @@ class Tokens:
 
 
 def unquoted(text: str) -> str:
-    """The content of a string in quotes."""
+    """Return the content of a string in quotes."""
     inner = text[1:-1].encode("utf-8", "surrogateescape")
     inner = _ESCAPE.sub(lambda match: _ESCAPED.get(match[1]) or bytes.fromhex(match[1].decode()), inner)
     return inner.decode("utf-8", "surrogateescape")

@@ -25,7 +25,7 @@ class Locations:
         self._depth = 0
 
     def reference(self) -> Location | None:
-        """The location that is written next, which is taken; None if there is none, or it is unknown."""
+        """Return the location that is written next, which is taken; None if there is none, or it is unknown."""
         if self._tokens.text != "loc":
             return None
         found = self._read()
@@ -112,7 +112,7 @@ class Locations:
 
 
 def _call_site(callee: Location, caller: Location) -> Location:
-    """The place of a call; inside Triton's own library the caller's, which is the user's."""
+    """Return the place of a call; inside Triton's own library the caller's, which is the user's."""
     place = file_position(callee)
     if place is None or (isinstance(place, FileLoc) and any(part in place.file for part in _LIBRARY)):
         return caller

@@ -28,7 +28,7 @@ class Order:
     read: tuple[Value, ...] = ()
 
     def before(self, build: TileBuilder, writes: bool) -> Value | None:
-        """The token that the next access waits for; None if there is nothing to wait for."""
+        """Return the token that the next access waits for; None if there is nothing to wait for."""
         if not writes or not self.read:
             return self.written
         return joined(build, self.read)
@@ -45,7 +45,7 @@ class Order:
         return Merged(before, writes, reads)
 
     def everything(self, build: TileBuilder) -> Value:
-        """A token that waits for all accesses so far."""
+        """Return a token that waits for all accesses so far."""
         found = self.before(build, writes=True)
         return build.op(MakeToken, TOKEN) if found is None else found
 
@@ -63,7 +63,7 @@ class Merged:
         return int(self.writes or self.reads)
 
     def tokens(self, build: TileBuilder, order: Order) -> list[Value]:
-        """The tokens that stand for an order, at the end of a region or in front of a loop."""
+        """Return the tokens that stand for an order, at the end of a region or in front of a loop."""
         if self.writes:
             return [order.everything(build)]
         if self.reads:
@@ -71,7 +71,7 @@ class Merged:
         return []
 
     def after(self, results: Sequence[Value]) -> Order:
-        """The order that the last of these values stand for, if there are tokens."""
+        """Return the order that the last of these values stand for, if there are tokens."""
         if self.writes:
             return Order(results[-1])
         return Order(self.before.written, (results[-1],)) if self.reads else self.before
@@ -96,13 +96,13 @@ WRITES = frozenset(
 
 
 def loop_order(before: Order, loop: MlirOperation, functions: Mapping[str, MlirFunction]) -> Merged:
-    """The tokens that a loop carries."""
+    """Return the tokens that a loop carries."""
     names = {operation.name for operation in _reachable(loop, functions)}
     return Merged(before, bool(names & WRITES), bool(names & READS))
 
 
 def _reachable(root: MlirOperation, functions: Mapping[str, MlirFunction]) -> Iterator[MlirOperation]:
-    """The operations in `root` and in the functions that it calls."""
+    """Yield the operations in `root` and in the functions that it calls."""
     pending, seen = [root], {""}
     while pending:
         for operation in pending.pop().walk():

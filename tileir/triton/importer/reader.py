@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 def read(source: Source) -> list[MlirFunction]:
-    """The functions of a module. Raises `DiagnosticError`."""
+    """Return the functions of a module. Raises `DiagnosticError`."""
     try:
         return TtirReader(source).module()
     except ImportFault as fault:
@@ -63,7 +63,7 @@ class TtirReader:
     # ------------------------------------------------------------ module and functions
 
     def module(self) -> list[MlirFunction]:
-        """The functions of the text, whether a module is written around them or not."""
+        """Return the functions of the text, whether a module is written around them or not."""
         tokens, functions = self.tokens, []
         self._skip_aliases()
         wrapped = tokens.accept("module") or tokens.accept("builtin.module")
@@ -190,7 +190,7 @@ class TtirReader:
             raise
 
     def _place_in_python(self) -> Location | None:
-        """The location that is written behind the next token, on its line."""
+        """Return the location that is written behind the next token, on its line."""
         tokens = self.tokens
         end = self.source.text.find("\n", tokens.offset)
         while tokens.kind != END and (end < 0 or tokens.offset < end):
@@ -516,7 +516,7 @@ class TtirReader:
         return found
 
     def attribute(self) -> MlirAttribute:
-        """An attribute with the type that may stand behind it."""
+        """Return an attribute with the type that may stand behind it."""
         found = self.value()
         if self.tokens.accept(":"):
             self.type()

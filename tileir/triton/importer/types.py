@@ -13,7 +13,7 @@ ADDRESS = t.I64
 
 
 def element_type(type: MlirType) -> t.ElementType | t.PointerType:
-    """The type of an element, or of what a scalar tile holds."""
+    """Return the type of an element, or of what a scalar tile holds."""
     if isinstance(type, MlirPointer):
         return t.PointerType(memory_element(type.pointee))
     if not isinstance(type, MlirScalar):
@@ -25,13 +25,13 @@ def element_type(type: MlirType) -> t.ElementType | t.PointerType:
 
 
 def memory_element(type: MlirType) -> t.ElementType:
-    """The type of an element in memory, where pointers are addresses."""
+    """Return the type of an element in memory, where pointers are addresses."""
     element = element_type(type)
     return element if isinstance(element, t.ElementType) else ADDRESS
 
 
 def tile_type(type: MlirType, lifted: tuple[int, ...] = ()) -> t.TileType:
-    """A scalar as a tile of the shape `lifted`, a tensor as a tile of its own."""
+    """Return a scalar as a tile of the shape `lifted`, a tensor as a tile of its own."""
     try:
         if isinstance(type, MlirTensor):
             return t.TileType(type.shape, element_type(type.element))
@@ -41,7 +41,7 @@ def tile_type(type: MlirType, lifted: tuple[int, ...] = ()) -> t.TileType:
 
 
 def flat_types(type: MlirType) -> list[t.TileType]:
-    """The types of the tiles that carry a value: one, or those of a descriptor's base, extents and strides."""
+    """Return the types of the tiles that carry a value: one, or those of a descriptor's base, extents and strides."""
     if not isinstance(type, MlirDescriptor):
         return [tile_type(type)]
     base = t.tile(t.PointerType(memory_element(type.element)))

@@ -42,7 +42,7 @@ _WAIT = OrderedEffect(acquires=True, accesses=False)
 
 
 def ordered_effect(op: Op) -> OrderedEffect | None:
-    """The effect of an operation on the order; None if it has none."""
+    """Return the effect of an operation on the order; None if it has none."""
     if own_effect(op) is Effect.WAIT:
         return _WAIT
     access = access_of(op)
@@ -120,7 +120,7 @@ class TokenOrder:
 
     @staticmethod
     def of(entry: Entry, functions: Mapping[str, Func]) -> TokenOrder:
-        """The order of an entry that may call the functions, by their names."""
+        """Return the order of an entry that may call the functions, by their names."""
         relations = _relations(entry, functions)
         return TokenOrder(_Flow(relations, functions).block(entry.body, 0).barriers, relations)
 
@@ -193,7 +193,7 @@ def _union(sets: Iterable[Accesses]) -> Accesses:
 
 
 def _waits(effects: Mapping[Op, OrderedEffect], bits: Mapping[Op, Accesses]) -> Iterator[tuple[Op, Accesses]]:
-    """The accesses that each one waits for."""
+    """Yield the accesses that each one waits for."""
     groups: dict[OrderedEffect, Accesses] = {}
     for op, effect in effects.items():
         groups[effect] = groups.get(effect, 0) | bits[op]
@@ -291,7 +291,7 @@ class _Flow:
         return _Ways(fresh.behind, fresh.exits, fresh.barriers | {op})
 
     def _rounds(self, op: control.For | control.Loop, pending: Accesses) -> _Ways:
-        """The ways out of a loop, if `pending` is so in front of it."""
+        """Return the ways out of a loop, if `pending` is so in front of it."""
         head = pending
         while True:
             ways = self.block(op.body, head)

@@ -133,7 +133,7 @@ def _count(type: t.Type) -> int:
 
 
 def bytes_of(value: Value) -> int:
-    """The bytes of a tile."""
+    """Return the bytes of a tile."""
     return value.tile.count * value.tile.element.memory_bits // 8
 
 
@@ -172,7 +172,7 @@ def options_for(entry: Op, arch: Arch, requested: RequestedOptions = AS_THE_KERN
 
 
 def hint_of(op: Op, arch: Arch, name: str) -> Attribute | None:
-    """The hint for the architecture, or else the default one."""
+    """Return the hint for the architecture, or else the default one."""
     hints = op.attributes.get("optimization_hints")
     if not isinstance(hints, OptimizationHints):
         return None
@@ -184,7 +184,7 @@ def hint_of(op: Op, arch: Arch, name: str) -> Attribute | None:
 
 
 def _number(op: Op, arch: Arch, name: str) -> int | None:
-    """An integer hint within its limits."""
+    """Return an integer hint within its limits."""
     found = hint_of(op, arch, name)
     return found.value if isinstance(found, IntegerAttr) and HINT_RANGES[name].allows(found.value) else None
 
@@ -217,7 +217,7 @@ def _warps(work: Workload, warp: int) -> int:
 
 
 def _power_of_two(number: int, low: int, high: int) -> int:
-    """The next power of two from `number` on, within limits."""
+    """Return the next power of two from `number` on, within limits."""
     return min(max(1 << max(number - 1, 0).bit_length(), low), high)
 
 
@@ -239,7 +239,7 @@ def _stages(work: Workload, arch: Arch, warps: int, occupancy: int | None) -> in
 
 
 def _fitting(arch: Arch, blocks: int, loaded: int) -> int:
-    """The stages that shared memory has room for, if so many blocks share it.
+    """Return the stages that shared memory has room for, if so many blocks share it.
 
     Where products read shared memory while the program goes on, each stage has tiles of its own; elsewhere the last
     one has been read into registers.
@@ -260,13 +260,13 @@ def loop_stages(loop: Op, arch: Arch) -> int | None:
 
 
 def _hinted_stages(loads: Sequence[Op], arch: Arch) -> int | None:
-    """The deepest pipeline that a load asks for: the longer it takes, the earlier it is started."""
+    """Return the deepest pipeline that a load asks for: the longer it takes, the earlier it is started."""
     latencies = [_number(op, arch, "latency") for op in loads]
     return max((min(latency, MAX_LATENCY_STAGES) for latency in latencies if latency is not None), default=None)
 
 
 def _registers(work: Workload, threads: int, occupancy: int | None) -> int | None:
-    """The most registers of a thread with which `occupancy` blocks find room; no limit if sums would not fit."""
+    """Return the most registers of a thread with which `occupancy` blocks find room; no limit if sums would not fit."""
     if occupancy is None:
         return None
     limit = REGISTERS // (occupancy * threads) // 8 * 8

@@ -46,7 +46,7 @@ class ValueRanges:
         return self.of(value).divisor
 
     def constant(self, value: TtirValue) -> int | None:
-        """The value if it is known."""
+        """Return the value if it is known."""
         return self.of(value).constant
 
 
@@ -105,7 +105,7 @@ def _within_bits(function: Callable[[Range, Range, int], Range | None]) -> Rule:
 
 
 def _unsigned(rule: Rule) -> Rule:
-    """The rule for the unsigned form of an instruction: the same for numbers that are not negative."""
+    """Return the rule for the unsigned form of an instruction: the same for numbers that are not negative."""
 
     def apply(instruction: Instruction, operands: list[Range]) -> Range | None:
         return rule(instruction, operands) if all(operand.low >= 0 for operand in operands) else None
@@ -150,7 +150,7 @@ def _zero_extended(instruction: Instruction, operands: list[Range]) -> Range:
 
 
 def _address(instruction: Instruction, operands: list[Range]) -> Range:
-    """A pointer moved by a number of elements."""
+    """Return a pointer moved by a number of elements."""
     type = instruction.results[0].type
     size = TtirType(type.pointee).bits // 8
     full = unknown(type)

@@ -79,11 +79,11 @@ class Builder:
         return self.insert("arith.constant", (), [type], {"value": number})[0]
 
     def integer(self, type: TtirType, value: int) -> TtirValue:
-        """A constant of an integer type; negative numbers in two's complement."""
+        """Return a constant of an integer type; negative numbers in two's complement."""
         return self.bits(type, value)
 
     def float(self, type: TtirType, value: float) -> TtirValue:
-        """A constant of f16, f32 or f64, rounded to nearest; of bf16 if `value` is a bf16 number."""
+        """Return a constant of f16, f32 or f64, rounded to nearest; of bf16 if `value` is a bf16 number."""
         code, shift = _FLOAT_CODES[type.element]
         return self.bits(type, int.from_bytes(struct.pack(code, value), "little") >> shift)
 
@@ -93,16 +93,16 @@ class Builder:
     # --- shapes
 
     def splat(self, value: TtirValue, *shape: int) -> TtirValue:
-        """A tensor of `shape` with the scalar `value` in every element; `value` itself for no shape."""
+        """Return a tensor of `shape` with the scalar `value` in every element; `value` itself for no shape."""
         assert not value.type.is_tensor
         return self.op("tt.splat", value, type=value.type.shaped(*shape)) if shape else value
 
     def like(self, value: TtirValue, other: TtirValue) -> TtirValue:
-        """The scalar `value` in the shape of `other`; `value` itself if it has that shape already."""
+        """Return the scalar `value` in the shape of `other`; `value` itself if it has that shape already."""
         return value if value.type.shape == other.type.shape else self.splat(value, *other.type.shape)
 
     def broadcast(self, value: TtirValue, *shape: int) -> TtirValue:
-        """A tensor whose axes of extent 1 are repeated to `shape`, which has as many axes."""
+        """Return a tensor whose axes of extent 1 are repeated to `shape`, which has as many axes."""
         if value.type.shape == shape:
             return value
         return self.op("tt.broadcast", value, type=value.type.shaped(*shape))
@@ -160,11 +160,11 @@ class Builder:
         return self.op("arith.select", condition, first, second, type=first.type)
 
     def cast(self, name: str, value: TtirValue, element: str) -> TtirValue:
-        """An instruction that changes the element type; `value` itself if it has that type already."""
+        """Return an instruction that changes the element type; `value` itself if it has that type already."""
         return value if value.type.element == element else self.op(name, value, type=value.type.of(element))
 
     def resized(self, value: TtirValue, element: str, signed: bool) -> TtirValue:
-        """An integer extended (by its sign or by zeros) or cut to the width of `element`."""
+        """Return an integer extended (by its sign or by zeros) or cut to the width of `element`."""
         if TtirType(element).bits < value.type.bits:
             return self.cast("arith.trunci", value, element)
         return self.cast("arith.extsi" if signed else "arith.extui", value, element)
@@ -174,7 +174,7 @@ class Builder:
         return self.cast("tt.bitcast", value, element)
 
     def inverted(self, value: TtirValue) -> TtirValue:
-        """An integer with every bit flipped; of i1 the negation."""
+        """Return an integer with every bit flipped; of i1 the negation."""
         return self.op("arith.xori", value, self.integer(value.type, -1))
 
     def asm(
@@ -195,11 +195,11 @@ class Builder:
         return self.insert("tt.elementwise_inline_asm", operands, [type], attributes)[0]
 
     def library(self, symbol: str, *operands: TtirValue) -> TtirValue:
-        """A function of the device library for every element, by its full name."""
+        """Return a function of the device library for every element, by its full name."""
         return self.op("tt.extern_elementwise", *operands, libname="", libpath="", symbol=symbol, pure=True)
 
     def all_true(self, *conditions: TtirValue | None) -> TtirValue | None:
-        """The conjunction of the conditions that there are; None of none."""
+        """Return the conjunction of the conditions that there are; None of none."""
         present = [condition for condition in conditions if condition is not None]
         if not present:
             return None
@@ -217,7 +217,7 @@ class VendorInstructions(Protocol):
     """Beginning of the names of the device library."""
 
     def library(self, build: Builder, name: str, *operands: TtirValue) -> TtirValue:
-        """A function of the device library, of f32 or f64, by the name that C has for it."""
+        """Return a function of the device library, of f32 or f64, by the name that C has for it."""
 
     def rounded(self, build: Builder, name: str, mode: Rounding, flush: bool, *operands: TtirValue) -> TtirValue:
         """``add sub mul div fma sqrt`` of f32 or f64, rounded in an IEEE mode; `flush` treats subnormals as zeros
@@ -231,16 +231,18 @@ class VendorInstructions(Protocol):
         """``max`` or ``min`` of f32 with subnormals as zeros."""
 
     def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> TtirValue:
-        """An f32 or f64 towards zero to an i32 or i64, saturated; 0 for NaN."""
+        """Return an f32 or f64 towards zero to an i32 or i64, saturated; 0 for NaN."""
 
     def odd_f32(self, build: Builder, source: TtirValue, signed: bool) -> TtirValue:
-        """An i32 or i64 as an f32, its last bit set if it is not exact, so that a rounding to fewer bits is single."""
+        """Return an i32 or i64 as an f32, its last bit set if it is not exact, so that a rounding to fewer bits is
+        single."""
 
     def directed(self, build: Builder, number: TtirValue, element: str, mode: Rounding) -> TtirValue:
-        """An f32 as f16, or an f64 as f32 or f16, towards zero or an infinity."""
+        """Return an f32 as f16, or an f64 as f32 or f16, towards zero or an infinity."""
 
     def nearest_tf32(self, build: Builder, number: TtirValue) -> TtirValue:
-        """The bits of an f32 rounded to tf32, as an i32 whose low 13 bits may be anything (`Arch.rounds_to_tf32`)."""
+        """Return the bits of an f32 rounded to tf32, as an i32 whose low 13 bits may be anything
+        (`Arch.rounds_to_tf32`)."""
 
     def opaque(self, build: Builder, value: TtirValue) -> TtirValue:
         """Return the same i32 or i64 in a form that the optimizer neither understands nor removes."""

@@ -51,11 +51,11 @@ class TtirType:
         return prod(self.shape)
 
     def of(self, element: str) -> TtirType:
-        """The type of the same shape with other elements."""
+        """Return the type of the same shape with other elements."""
         return TtirType(element, self.shape)
 
     def shaped(self, *shape: int) -> TtirType:
-        """The type of the same elements in another shape; a scalar without one."""
+        """Return the type of the same elements in another shape; a scalar without one."""
         return TtirType(self.element, shape)
 
     def __str__(self) -> str:

@@ -10,12 +10,12 @@ from tileir.ir.loc import Location, SourceLoc, file_position
 
 
 def function_text(function: TtirFunction) -> str:
-    """A module with `function` as its only entry."""
+    """Return a module with `function` as its only entry."""
     return "\n".join(["module {", *_flat(_Writer().function(function)), "}", ""])
 
 
 def attribute_text(value: TtirAttribute | ConstantBits) -> str:
-    """An attribute as MLIR writes it."""
+    """Return an attribute as MLIR writes it."""
     if isinstance(value, Text):
         return value.text
     if isinstance(value, ConstantBits):
@@ -45,7 +45,7 @@ def _number(number: ConstantBits) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string literal; MLIR wants bytes that are not plain ASCII as two hexadecimal digits."""
+    """Return a string literal; MLIR wants bytes that are not plain ASCII as two hexadecimal digits."""
     plain = (chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in as_bytes(text))
     return f'"{"".join(plain)}"'
 
@@ -114,7 +114,7 @@ class _Writer:
 
 
 def _flat(lines: Lines) -> Iterator[str]:
-    """The lines in order. However deep they are nested, Python's stack is not."""
+    """Yield the lines in order. However deep they are nested, Python's stack is not."""
     stack = [lines]
     while stack:
         for line in stack[-1]:

@@ -52,7 +52,7 @@ NAN_ELEMENTS = (t.F16, t.BF16, t.F32, t.TF32)
 
 
 def described(lowering: TtirLowering, op: Op, view: LoweredTileView) -> LoweredTileView:
-    """The view that `op` makes, with a descriptor if that is legal and pays."""
+    """Return the view that `op` makes, with a descriptor if that is legal and pays."""
     loads = [user for user in lowering.users.of(op.results[0]) if isinstance(user, views.LoadView)]
     wanted = any(pays(lowering, load) and enclosing_loop(load) is not enclosing_loop(op) for load in loads)
     return _made(lowering, view) if wanted and is_legal(lowering, view) else view
@@ -91,25 +91,25 @@ def _is_within(known: Range, limit: int) -> bool:
 
 
 def _unit_dim(tensor: LoweredTensorView) -> int | None:
-    """The dimension of the tensor whose elements lie side by side."""
+    """Return the dimension of the tensor whose elements lie side by side."""
     units = [dim for dim, stride in enumerate(tensor.type.strides) if stride == 1]
     return units[-1] if units else None
 
 
 def _tile_extent(view: t.TileViewType, dim: int) -> int:
-    """The extent of a tile along a dimension of the tensor."""
+    """Return the extent of a tile along a dimension of the tensor."""
     return view.tile_shape[view.tensor_dims.index(dim)]
 
 
 def memory_order(tensor: LoweredTensorView) -> list[int]:
-    """The dimensions of the tensor as the hardware takes them: the one without gaps last."""
+    """Return the dimensions of the tensor as the hardware takes them: the one without gaps last."""
     inner = _unit_dim(tensor)
     assert inner is not None
     return [*(dim for dim in range(tensor.type.rank) if dim != inner), inner]
 
 
 def _made(lowering: TtirLowering, view: LoweredTileView) -> LoweredTileView:
-    """The view with a descriptor, and with extents that are known to fit it."""
+    """Return the view with a descriptor, and with extents that are known to fit it."""
     build, type = lowering.build, view.type
     fitting = [_fitting(lowering, extent) for extent in view.tensor.shape]
     shape = tuple(extent.known for extent in fitting)
@@ -165,14 +165,14 @@ def pays(lowering: TtirLowering, op: views.LoadView) -> bool:
 
 
 def _multiplied_bytes(lowering: TtirLowering, op: Op) -> int:
-    """The bytes of tiles that are loaded in the block of `op` and multiplied there."""
+    """Return the bytes of tiles that are loaded in the block of `op` and multiplied there."""
     assert op.parent is not None
     loads = [load for load in op.parent.ops if isinstance(load, views.LoadView)]
     return sum(bytes_of(load.tile) for load in loads if lowering.users.multiplied(load.tile))
 
 
 def _coordinate(lowering: TtirLowering, index: TtirValue, step: int) -> TtirValue:
-    """The start of the tile at `index` along a dimension. Beyond all extents it does not matter how far."""
+    """Return the start of the tile at `index` along a dimension. Beyond all extents it does not matter how far."""
     build, known, last = lowering.build, lowering.known.of(index), MAX_I32 // step
     narrow = build.resized(index, "i32", signed=False)
     start = build.op("arith.muli", narrow, build.integer(I32, step))
@@ -198,7 +198,7 @@ def _wide(type: t.TileViewType) -> list[int]:
 
 
 def loaded(lowering: TtirLowering, view: LoweredTileView, indices: Sequence[TtirValue]) -> TtirValue:
-    """The tile at `indices` as it lies in memory, without dimensions of one element."""
+    """Return the tile at `indices` as it lies in memory, without dimensions of one element."""
     assert view.descriptor is not None
     build, dims, counts = lowering.build, view.type.tensor_dims, view.type.tile_shape
     order = [dims.index(dim) for dim in memory_order(view.tensor)]

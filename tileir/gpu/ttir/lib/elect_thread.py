@@ -13,7 +13,8 @@ _LETTERS = {32: "r", 64: "l"}
 
 
 def read(lowering: TtirLowering, name: str, addresses: TtirValue, mask: TtirValue | None, type: TtirType) -> TtirValue:
-    """The result of ``name result, [address]`` for each address where `mask` holds, elsewhere 0; for every copy."""
+    """Return the result of ``name result, [address]`` for each address where `mask` holds, elsewhere 0; for every
+    copy."""
     letter = _LETTERS[type.bits]
     text = f"mov.b{type.bits} $0, 0; setp.ne.b32 %chosen, $2, 0; @%chosen {name} $0, [$1];"
     return _run(lowering, text, f"=&{letter},l,r", [addresses, _flags(lowering, addresses, mask)], type)
@@ -73,7 +74,7 @@ def _flags(lowering: TtirLowering, addresses: TtirValue, mask: TtirValue | None)
 
 
 def _fresh(lowering: TtirLowering, type: TtirType) -> TtirValue:
-    """A word for each element, all 0. In a loop it is that of the iteration before, which must have ended."""
+    """Return a word for each element, all 0. In a loop it is that of the iteration before, which must have ended."""
     found = _places(lowering, type)
     lowering.barrier()
     store(lowering, found, lowering.build.integer(type, 0))
@@ -82,7 +83,7 @@ def _fresh(lowering: TtirLowering, type: TtirType) -> TtirValue:
 
 
 def _places(lowering: TtirLowering, type: TtirType) -> TtirValue:
-    """A place in memory for each element of a tensor."""
+    """Return a place in memory for each element of a tensor."""
     build = lowering.build
     base = build.bitcast(block_memory(lowering, type.count * type.bits // 8), f"!tt.ptr<{type.element}>")
     return build.op("tt.addptr", build.splat(base, *type.shape), build.numbers(*type.shape))

@@ -131,7 +131,7 @@ SIGNATURES: dict[str, tuple[tuple[str, ...], str]] = {
 
 
 def library_function(build: Builder, name: str, *operands: TtirValue) -> TtirValue:
-    """A function of the device library; that of f32 stands in for the narrow types."""
+    """Return a function of the device library; that of f32 stands in for the narrow types."""
     if operands[0].type.element == "f64":
         return build.vendor.library(build, name, *operands)
     return through_f32(build, lambda *wide: build.vendor.library(build, name, *wide), *operands)

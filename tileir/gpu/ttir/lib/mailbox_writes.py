@@ -72,7 +72,7 @@ def _moved(build: Builder, address: TtirValue, distance: TtirValue) -> TtirValue
 
 
 def _at(build: Builder, address: TtirValue, place: int, element: str) -> TtirValue:
-    """The address `place` bytes behind `address`, of an `element`."""
+    """Return the address `place` bytes behind `address`, of an `element`."""
     moved = _moved(build, address, build.integer(I64, place)) if place else address
     return build.bitcast(moved, f"!tt.ptr<{element}>")
 
@@ -114,7 +114,7 @@ def _store_tile(build: Builder, address: TtirValue, place: int, tile: TtirValue)
 
 
 def _bits(build: Builder, tile: TtirValue) -> TtirValue:
-    """The elements as integers of whole bytes."""
+    """Return the elements as integers of whole bytes."""
     if tile.type.is_pointer:
         return build.cast("tt.ptr_to_int", tile, "i64")
     if tile.type.is_float:

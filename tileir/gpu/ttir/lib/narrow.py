@@ -35,7 +35,7 @@ def native_conversion(build: Builder, value: TtirValue, element: str, narrows: b
 
 
 def decoded(build: Builder, value: TtirValue, element: t.ElementType, native: bool = False) -> TtirValue:
-    """The f32 that equals each element of `value`; `element` is any float type but f64."""
+    """Return the f32 that equals each element of `value`; `element` is any float type but f64."""
     if element in (t.F32, t.TF32):
         return value
     if element in (t.F16, t.BF16):
@@ -50,7 +50,7 @@ def decoded(build: Builder, value: TtirValue, element: t.ElementType, native: bo
 
 
 def _decoded_small(bits: Word, layout: FloatFormat) -> TtirValue:
-    """The magnitude shifted under the exponent of f32 and scaled, which is exact also for subnormals."""
+    """Return the magnitude shifted under the exponent of f32 and scaled, which is exact also for subnormals."""
     build, width = bits.build, layout.exponent + layout.fraction
     last = (1 << width) - 1
     magnitude = bits & last if layout.signed else bits
@@ -83,7 +83,7 @@ def as_half(build: Builder, value: TtirValue, element: t.ElementType, native: bo
 def encoded(
     build: Builder, number: TtirValue, element: t.ElementType, mode: Rounding, native: bool = False
 ) -> TtirValue:
-    """The f32 `number` rounded once to `element`, any float type but f64, as it is held.
+    """Return the f32 `number` rounded once to `element`, any float type but f64, as it is held.
 
     f16 takes the IEEE modes, bf16 and tf32 `nearest_away` too, f8E8M0FNU `zero` and `positive_inf`, which round its
     magnitude, and the other 8 and 4 bit formats `nearest_even`.
@@ -144,7 +144,7 @@ def _exponent(build: Builder, number: TtirValue, mode: Rounding) -> Word:
 
 
 def _encoded_small(build: Builder, number: TtirValue, element: t.ElementType, mode: Rounding) -> Word:
-    """The pattern nearest to the number, in an i32."""
+    """Return the pattern nearest to the number, in an i32."""
     assert mode is Rounding.NEAREST_EVEN, mode
     layout, word = element.layout, word_of(build, number)
     width = layout.exponent + layout.fraction
@@ -157,7 +157,7 @@ def _encoded_small(build: Builder, number: TtirValue, element: t.ElementType, mo
 
 
 def _nearest_pattern(magnitude: Word, layout: FloatFormat) -> Word:
-    """The pattern nearest to a magnitude within the range of the format.
+    """Return the pattern nearest to a magnitude within the range of the format.
 
     A normal result rounds off fraction bits of the f32. A subnormal one is rounded by adding a number whose last bit
     has the weight of the smallest step of the format, so that the low bits of the sum are the pattern.
@@ -172,7 +172,7 @@ def _nearest_pattern(magnitude: Word, layout: FloatFormat) -> Word:
 
 
 def _nan_pattern(element: t.ElementType) -> int:
-    """The pattern that NaN becomes: a quiet NaN, or +6 in f4E2M1FN, which has none."""
+    """Return the pattern that NaN becomes: a quiet NaN, or +6 in f4E2M1FN, which has none."""
     layout = element.layout
     every_bit = (1 << (layout.exponent + layout.fraction)) - 1
     return every_bit - 1 if element is t.F8E5M2 else every_bit

@@ -42,7 +42,7 @@ def load_nibbles(
     ordering: MemoryOrdering,
     scope: MemoryScope | None,
 ) -> TtirValue:
-    """The bits of the elements, in the dimensions of more than one; `outside` are those of elements outside."""
+    """Return the bits of the elements, in the dimensions of more than one; `outside` are those of elements outside."""
     build, packed = lowering.build, _by_bytes(lowering, axes)
     if packed is not None:
         places = pointers(lowering, base, packed.axes, packed.kept)
@@ -99,7 +99,7 @@ def _high(build: Builder, found: TtirValue) -> TtirValue:
 
 
 def _by_bytes(lowering: TtirLowering, axes: Sequence[TileAxis]) -> Bytes | None:
-    """The tile with two elements of a byte for one, if it is known that no byte has others than its elements."""
+    """Return the tile with two elements of a byte for one, if it is known that no byte has others than its elements."""
     kept = squeezed(axes)
     for position, paired in enumerate(kept):
         rest = [axis for axis in axes if axis is not paired]
@@ -124,7 +124,7 @@ def _moves_by_bytes(lowering: TtirLowering, axis: TileAxis) -> bool:
 
 
 def _by_pairs(lowering: TtirLowering, axis: TileAxis, paired: bool) -> TileAxis:
-    """A dimension in bytes: its elements taken in pairs, or moved along by half the stride."""
+    """Return a dimension in bytes: its elements taken in pairs, or moved along by half the stride."""
     if paired:
         start, extent = (scalars.quotient(lowering, value, 2) for value in (axis.start, axis.extent))
         return replace(axis, count=axis.count // 2, start=start, extent=extent)
@@ -136,7 +136,7 @@ def _by_pairs(lowering: TtirLowering, axis: TileAxis, paired: bool) -> TileAxis:
 
 
 def _interleaved(build: Builder, first: TtirValue, second: TtirValue, axis: int) -> TtirValue:
-    """The elements of two tensors by turns along `axis`."""
+    """Return the elements of two tensors by turns along `axis`."""
     shape = list(first.type.shape)
     rank = len(shape)
     pairs = build.op("tt.join", first, second, type=first.type.shaped(*shape, 2))
@@ -145,7 +145,7 @@ def _interleaved(build: Builder, first: TtirValue, second: TtirValue, axis: int)
 
 
 def _parted(build: Builder, tile: TtirValue, axis: int) -> tuple[TtirValue, TtirValue]:
-    """The even and the odd elements along `axis`."""
+    """Return the even and the odd elements along `axis`."""
     shape = list(tile.type.shape)
     shape[axis : axis + 1] = [shape[axis] // 2, 2]
     rank = len(shape)
@@ -159,7 +159,7 @@ def _parted(build: Builder, tile: TtirValue, axis: int) -> tuple[TtirValue, Ttir
 
 
 def _byte(build: Builder, numbers: TtirValue) -> TtirValue:
-    """The number of the byte that holds an element, counted from the first."""
+    """Return the number of the byte that holds an element, counted from the first."""
     return build.op("arith.shrui", numbers, build.integer(numbers.type, 1))
 
 
@@ -195,7 +195,7 @@ def _store_each(
 
 
 def _words(lowering: TtirLowering, base: TtirValue, numbers: TtirValue) -> tuple[TtirValue, TtirValue]:
-    """The address of the word that each element lies in, and how far up it stands there, as i32."""
+    """Return the address of the word that each element lies in, and how far up it stands there, as i32."""
     build = lowering.build
     first = build.like(build.op("tt.ptr_to_int", base, type=I64), numbers)
     address = build.op("arith.addi", first, _byte(build, numbers))

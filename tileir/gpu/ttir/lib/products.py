@@ -59,13 +59,13 @@ def product(
 
 
 def _depth(sums: int, deep: int) -> int:
-    """The depth of products of f32 in full: a thread has factors for about the root of the sums."""
+    """Return the depth of products of f32 in full: a thread has factors for about the root of the sums."""
     fewer = max(SMALL_SUMS // sums, 1)
     return min(deep, SHALLOW << (fewer.bit_length() - 1) // 2)
 
 
 def _width(arch: Arch, rows: int, columns: int) -> int:
-    """The columns to multiply: products in tensor memory have 16 at least, but the compiler makes them of 8."""
+    """Return the columns to multiply: products in tensor memory have 16 at least, but the compiler makes them of 8."""
     return 16 if arch.has_tensor_memory and columns == 8 and rows >= 64 else columns
 
 
@@ -100,7 +100,7 @@ class ScaledOperands:
 
 
 def scaled_product(lowering: TtirLowering, scaled: ScaledOperands) -> TtirValue:
-    """The products, scaled, and the accumulator."""
+    """Return the products, scaled, and the accumulator."""
     if _is_in_hardware(lowering, scaled):
         return _by_hardware(lowering.build, scaled)
     if scaled.scale is t.F8E8M0FNU:

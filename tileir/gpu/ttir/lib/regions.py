@@ -30,7 +30,7 @@ _GOES_ON = frozenset({RegionExit.YIELD})
 
 
 def exits_of(block: Block) -> frozenset[RegionExit]:
-    """The exits that the region may take."""
+    """Return the exits that the region may take."""
     found: frozenset[RegionExit] = frozenset()
     for op in block.ops:
         if type(op) in EXITS:
@@ -43,7 +43,7 @@ def exits_of(block: Block) -> frozenset[RegionExit]:
 
 
 def exits_through(op: Op) -> frozenset[RegionExit]:
-    """The exits by which control leaves an operation; `RegionExit.YIELD` stands for the operation after it."""
+    """Return the exits by which control leaves an operation; `RegionExit.YIELD` stands for the operation after it."""
     if isinstance(op, control.If):
         otherwise = _GOES_ON if op.otherwise is None else exits_of(op.otherwise)
         return exits_of(op.then) | otherwise
@@ -86,7 +86,7 @@ class RegionOutcome:
     code: TtirValue | None = None
 
     def without(self, exit: RegionExit) -> RegionOutcome:
-        """The outcome where `exit` is known not to be taken."""
+        """Return the outcome where `exit` is known not to be taken."""
         others = {other: values for other, values in self.values.items() if other is not exit}
         return RegionOutcome(others, self.code if len(others) > 1 else None)
 
@@ -115,13 +115,13 @@ class ResultLayout:
         return [I32] * self._coded + [type for type, _ in self._slots]
 
     def packed(self, build: Builder, outcome: RegionOutcome) -> list[TtirValue]:
-        """The results for an outcome."""
+        """Return the results for an outcome."""
         held = {slot: value for values in outcome.values.values() for slot, value in zip(_slots(values), values)}
         values = [held[slot] if slot in held else placeholder(build, slot[0]) for slot in self._slots]
         return [self._code(build, outcome), *values] if self._coded else values
 
     def unpacked(self, results: Sequence[TtirValue]) -> RegionOutcome:
-        """The outcome that the results hold."""
+        """Return the outcome that the results hold."""
         held = dict(zip(self._slots, results[self._coded :]))
         values = {exit: [held[slot] for slot in slots] for exit, slots in self._places.items()}
         return RegionOutcome(values, results[0] if self._coded else None)
@@ -140,14 +140,14 @@ def _slots(values: Sequence[TtirValue]) -> Iterator[Slot]:
 
 
 def placeholder(build: Builder, type: TtirType) -> TtirValue:
-    """A value of `type` that nobody looks at."""
+    """Return a value of `type` that nobody looks at."""
     if type.is_pointer:
         return build.op("tt.int_to_ptr", build.integer(type.of(I64.element), 0), type=type)
     return build.bits(type, 0)
 
 
 def carried(lowering: TtirLowering, values: Sequence[core.Value]) -> list[TtirValue]:
-    """The TTIR values that carry values of the program into another region."""
+    """Return the TTIR values that carry values of the program into another region."""
     return [part for value in values for part in flattened(lowering.values[value])]
 
 
@@ -155,7 +155,7 @@ def carried(lowering: TtirLowering, values: Sequence[core.Value]) -> list[TtirVa
 
 
 def run(lowering: TtirLowering, ops: Sequence[Op]) -> RegionOutcome:
-    """The code of the operations of a region, which ends with one of the exits of the outcome."""
+    """Return the code of the operations of a region, which ends with one of the exits of the outcome."""
     walk = _Walk(lowering, list(reversed(ops)), [])
     outcome = None
     while outcome is None:
@@ -287,7 +287,7 @@ def _at_end(build: Builder, block: TtirBlock) -> Iterator[None]:
 
 
 def branches(lowering: TtirLowering, op: control.If) -> RegionOutcome:
-    """The code of an `if` and how it ends."""
+    """Return the code of an `if` and how it ends."""
     made = []
     for region in (op.then, op.otherwise):
         with lowering.build.region() as block:
@@ -298,7 +298,7 @@ def branches(lowering: TtirLowering, op: control.If) -> RegionOutcome:
 
 
 def repeated(lowering: TtirLowering, op: control.Loop) -> RegionOutcome:
-    """The code of a `loop`, left by `RegionExit.BREAK` or `RegionExit.RETURN`."""
+    """Return the code of a `loop`, left by `RegionExit.BREAK` or `RegionExit.RETURN`."""
     build, initial = lowering.build, carried(lowering, op.initial)
     if RegionExit.CONTINUE not in exits_of(op.body):
         lowering.rebuilt_all(op.body.args, initial)
@@ -393,7 +393,7 @@ def _widened(lowering: TtirLowering, op: For, lower: TtirValue, upper: TtirValue
 
 
 def _counted(lowering: TtirLowering, op: For, lower: TtirValue, upper: TtirValue, step: TtirValue) -> Count:
-    """The iterations by number; more than the type has room for cannot be run to the end."""
+    """Return the iterations by number; more than the type has room for cannot be run to the end."""
     build, type = lowering.build, lower.type
     zero, one = build.integer(type, 0), build.integer(type, 1)
     any_run = build.compare("ult" if op.unsigned else "slt", lower, upper)
@@ -424,7 +424,7 @@ def _ends_inside(lowering: TtirLowering, upper: TtirValue, step: TtirValue) -> b
 
 
 def generated(lowering: TtirLowering, op: Generate) -> TtirValue:
-    """The tile."""
+    """Return the tile."""
     if not op.result.type.shape:
         return run(lowering, op.body.ops).values[RegionExit.YIELD][0]
     if all(map(_is_elementwise, op.body.ops[:-1])):
@@ -469,7 +469,7 @@ class _Widened:
         self.wide.update(zip(op.results, widened.results))
 
     def _wide(self, value: core.Value) -> core.Value:
-        """The tensor for a scalar; of one that is the same for all elements a splat."""
+        """Return the tensor for a scalar; of one that is the same for all elements a splat."""
         if value not in self.wide:
             self._stand(value, self.lowering.build.splat(self.lowering.value(value), *self.shape))
         return self.wide[value]
@@ -483,7 +483,7 @@ class _Widened:
 
 
 def _element_by_element(lowering: TtirLowering, op: Generate) -> TtirValue:
-    """A loop that puts one element after the other into the tile."""
+    """Emit a loop that puts one element after the other into the tile."""
     build, type = lowering.build, lowering.type_of(op.result)
     bounds = [build.integer(I32, bound) for bound in (0, type.count, 1)]
     numbers = build.numbers(*type.shape)
@@ -499,7 +499,7 @@ def _element_by_element(lowering: TtirLowering, op: Generate) -> TtirValue:
 
 
 def _position(lowering: TtirLowering, number: TtirValue, shape: tuple[int, ...]) -> list[TtirValue]:
-    """The indices of an element from its number in row-major order."""
+    """Return the indices of an element from its number in row-major order."""
     build, indices = lowering.build, []
     for extent in reversed(shape):
         count = build.integer(I32, extent)

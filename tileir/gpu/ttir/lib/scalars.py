@@ -14,7 +14,7 @@ def number(lowering: TtirLowering, value: int) -> TtirValue:
 
 
 def unsigned(lowering: TtirLowering, value: TtirValue) -> TtirValue:
-    """An integer or a tensor of them, read as unsigned, as i64."""
+    """Return an integer or a tensor of them, read as unsigned, as i64."""
     return lowering.build.resized(value, "i64", signed=False)
 
 
@@ -36,7 +36,7 @@ def total(lowering: TtirLowering, first: TtirValue, second: TtirValue) -> TtirVa
 
 
 def quotient(lowering: TtirLowering, value: TtirValue, by: int) -> TtirValue:
-    """An unsigned number divided by a constant, rounded down."""
+    """Return an unsigned number divided by a constant, rounded down."""
     constant = lowering.known.constant(value)
     if constant is not None and constant >= 0:
         return number(lowering, constant // by)
@@ -44,7 +44,7 @@ def quotient(lowering: TtirLowering, value: TtirValue, by: int) -> TtirValue:
 
 
 def moved(lowering: TtirLowering, pointer: TtirValue, offset: TtirValue) -> TtirValue:
-    """A scalar pointer moved by `offset` elements."""
+    """Return a scalar pointer moved by `offset` elements."""
     if lowering.known.constant(offset) == 0:
         return pointer
     found = lowering.build.op("tt.addptr", pointer, offset)
@@ -52,7 +52,7 @@ def moved(lowering: TtirLowering, pointer: TtirValue, offset: TtirValue) -> Ttir
 
 
 def narrowed(lowering: TtirLowering, value: TtirValue) -> TtirValue:
-    """The low half."""
+    """Return the low half."""
     constant = lowering.known.constant(value)
     if constant is not None:
         return lowering.build.integer(I32, constant)
@@ -60,7 +60,7 @@ def narrowed(lowering: TtirLowering, value: TtirValue) -> TtirValue:
 
 
 def hinted(value: TtirValue, divisor: int) -> TtirValue:
-    """The scalar `value`, with a note for Triton's compiler that it is a multiple of `divisor`."""
+    """Return the scalar `value`, with a note for Triton's compiler that it is a multiple of `divisor`."""
     assert isinstance(value.owner, Instruction) and not value.type.is_tensor
     if divisor > 1:
         value.owner.attributes["tt.divisibility"] = Text(f"dense<{min(divisor, MAX_HINT)}> : tensor<1xi32>")

@@ -15,21 +15,21 @@ _AS_BYTES = ("i1", "f8E4M3FN", "f8E5M2")
 
 
 def traveller(build: Builder, value: TtirValue) -> TtirValue:
-    """The value as it travels between threads."""
+    """Return the value as it travels between threads."""
     if value.type.element == "i1":
         return build.resized(value, "i8", signed=False)
     return build.bitcast(value, "i8") if value.type.element in _AS_BYTES else value
 
 
 def arrived(build: Builder, value: TtirValue, element: str) -> TtirValue:
-    """The value of type `element` that travelled as `value`."""
+    """Return the value of type `element` that travelled as `value`."""
     if element == "i1":
         return build.resized(value, element, signed=False)
     return build.bitcast(value, element)
 
 
 def combination(build: Builder, elements: Sequence[str], combine: Combine, end: str) -> TtirBlock:
-    """The region of a reduction or scan; `end` is its last instruction."""
+    """Return the region of a reduction or scan; `end` is its last instruction."""
     travelling = [TtirType("i8" if element in _AS_BYTES else element) for element in elements]
     with build.region(*travelling, *travelling) as block:
         arguments = [arrived(build, value, element) for value, element in zip(block.arguments, (*elements, *elements))]
@@ -39,7 +39,8 @@ def combination(build: Builder, elements: Sequence[str], combine: Combine, end: 
 
 
 def reduced(build: Builder, values: Sequence[TtirValue], axis: int, region: TtirBlock) -> list[TtirValue]:
-    """The values without `axis`, along which their elements are combined; scalars where that was the only one."""
+    """Return the values without `axis`, along which their elements are combined; scalars where that was the only
+    one."""
     return _folded(build, "tt.reduce", values, axis, region, {})
 
 
@@ -70,7 +71,7 @@ def _folded(
 
 
 def merged(build: Builder, value: TtirValue, axis: int) -> TtirValue:
-    """The bitwise or of the elements along `axis`."""
+    """Return the bitwise or of the elements along `axis`."""
 
     def either(first: list[TtirValue], second: list[TtirValue]) -> list[TtirValue]:
         return [build.op("arith.ori", first[0], second[0])]
@@ -84,7 +85,7 @@ SPLITS = 2
 
 
 def _along(shape: Sequence[int], axis: int, *extents: int) -> tuple[int, ...]:
-    """The shape with `extents` in place of `axis`."""
+    """Return the shape with `extents` in place of `axis`."""
     return (*shape[:axis], *extents, *shape[axis + 1 :])
 
 
@@ -105,7 +106,7 @@ def repeated(build: Builder, value: TtirValue, *shape: int) -> TtirValue:
 
 
 def padded(build: Builder, value: TtirValue, *shape: int) -> TtirValue:
-    """The tensor in the first part of one of `shape`, whose other elements are 0."""
+    """Return the tensor in the first part of one of `shape`, whose other elements are 0."""
     if value.type.shape == shape:
         return value
     zeros = [build.integer(TtirType("i32"), 0) for _ in shape]
@@ -113,7 +114,7 @@ def padded(build: Builder, value: TtirValue, *shape: int) -> TtirValue:
 
 
 def cropped(build: Builder, value: TtirValue, *shape: int) -> TtirValue:
-    """The first part of the tensor that has `shape`."""
+    """Return the first part of the tensor that has `shape`."""
     return taken(build, value, shape, [build.integer(TtirType("i32"), 0) for _ in shape])
 
 
@@ -121,7 +122,7 @@ def cropped(build: Builder, value: TtirValue, *shape: int) -> TtirValue:
 
 
 def put(build: Builder, whole: TtirValue, part: TtirValue, numbers: Sequence[TtirValue]) -> TtirValue:
-    """The tensor `whole` with its part of the given numbers, an i32 per axis, replaced."""
+    """Return the tensor `whole` with its part of the given numbers, an i32 per axis, replaced."""
     shape = whole.type.shape
     inside = build.all_true(
         *(
@@ -147,7 +148,7 @@ def _line(build: Builder, length: int, extent: int, number: TtirValue) -> TtirVa
 
 
 def taken(build: Builder, whole: TtirValue, shape: Sequence[int], numbers: Sequence[TtirValue]) -> TtirValue:
-    """The part of `shape` that has the given numbers, an i32 per axis. Zeros if there is none of the number."""
+    """Return the part of `shape` that has the given numbers, an i32 per axis. Zeros if there is none of the number."""
     if whole.type.shape == tuple(shape):
         return whole
     element = whole.type.element
@@ -162,7 +163,7 @@ def taken(build: Builder, whole: TtirValue, shape: Sequence[int], numbers: Seque
 
 
 def _split_off(build: Builder, value: TtirValue, axis: int, count: int, number: int) -> TtirValue:
-    """The part of `number`, by halves."""
+    """Return the part of `number`, by halves."""
     while count > 1:
         count //= 2
         value = halves(build, value, axis)[number // count]
@@ -171,14 +172,14 @@ def _split_off(build: Builder, value: TtirValue, axis: int, count: int, number: 
 
 
 def parts(build: Builder, value: TtirValue, axis: int, count: int) -> list[TtirValue]:
-    """The tensor in `count` equal parts along `axis`."""
+    """Return the tensor in `count` equal parts along `axis`."""
     if count == 1:
         return [value]
     return [part for half in halves(build, value, axis) for part in parts(build, half, axis, count // 2)]
 
 
 def halves(build: Builder, value: TtirValue, axis: int) -> list[TtirValue]:
-    """The lower and the upper half of a tensor along `axis`."""
+    """Return the lower and the upper half of a tensor along `axis`."""
     shape = value.type.shape
     both = build.reshape(value, *_along(shape, axis, 2, shape[axis] // 2))
     axes = [*range(axis), *range(axis + 1, len(shape) + 1), axis]
@@ -187,7 +188,7 @@ def halves(build: Builder, value: TtirValue, axis: int) -> list[TtirValue]:
 
 
 def _searched(build: Builder, bits: TtirValue, axis: int, extent: int, number: TtirValue) -> TtirValue:
-    """The part of `number`: the only one that is not zeroed, of those merged."""
+    """Return the part of `number`: the only one that is not zeroed, of those merged."""
     shape = bits.type.shape
     parts = build.reshape(bits, *_along(shape, axis, shape[axis] // extent, extent))
     wanted = _is_in_part(build, parts.type.shape, axis, 1, number)
@@ -195,7 +196,7 @@ def _searched(build: Builder, bits: TtirValue, axis: int, extent: int, number: T
 
 
 def _bits(build: Builder, value: TtirValue) -> TtirValue:
-    """The elements as integers."""
+    """Return the elements as integers."""
     if value.type.is_pointer:
         return build.op("tt.ptr_to_int", value, type=value.type.of("i64"))
     return build.bitcast(value, f"i{value.type.bits}")

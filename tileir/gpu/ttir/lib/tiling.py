@@ -40,7 +40,7 @@ class TileAxis:
 def places(
     lowering: TtirLowering, view: LoweredTileView, indices: Sequence[TtirValue], inbounds: Sequence[bool] = ()
 ) -> tuple[TtirValue, TtirValue | None]:
-    """The address of each element of the tile at `indices`, and whether it lies in the tensor (None: all do).
+    """Return the address of each element of the tile at `indices`, and whether it lies in the tensor (None: all do).
 
     The elements must be whole bytes. Along dimensions that `inbounds` names nothing is tested.
     """
@@ -49,7 +49,7 @@ def places(
 
 
 def squeezed(axes: Sequence[TileAxis]) -> list[TileAxis]:
-    """The dimensions along which the tile has more than one element."""
+    """Return the dimensions along which the tile has more than one element."""
     return [axis for axis in axes if axis.count > 1]
 
 
@@ -59,7 +59,7 @@ def squeezed(axes: Sequence[TileAxis]) -> list[TileAxis]:
 def axes_at(
     lowering: TtirLowering, view: LoweredTileView, indices: Sequence[TtirValue], inbounds: Sequence[bool] = ()
 ) -> list[TileAxis]:
-    """The dimensions of the tile at `indices`."""
+    """Return the dimensions of the tile at `indices`."""
     promises = list(inbounds) or [False] * view.type.rank
     axes = []
     for position, (dim, step) in enumerate(zip(view.type.tensor_dims, view.type.tile_steps)):
@@ -75,7 +75,7 @@ def axes_at(
 
 
 def _start(lowering: TtirLowering, index: TtirValue, step: int) -> tuple[TtirValue, TtirValue | None]:
-    """The first coordinate and, if that may not fit 63 bits, whether it does."""
+    """Return the first coordinate and, if that may not fit 63 bits, whether it does."""
     start = scalars.product(lowering, index, scalars.number(lowering, step))
     if lowering.known.of(start).low >= 0:
         return start, None
@@ -86,7 +86,7 @@ def _start(lowering: TtirLowering, index: TtirValue, step: int) -> tuple[TtirVal
 
 
 def pointers(lowering: TtirLowering, base: TtirValue, axes: Sequence[TileAxis], kept: Sequence[TileAxis]) -> TtirValue:
-    """The address of each element, in the dimensions `kept` of `axes`: those left out have one element."""
+    """Return the address of each element, in the dimensions `kept` of `axes`: those left out have one element."""
     build = lowering.build
     first = scalars.moved(lowering, base, first_offset(lowering, axes))
     shape = [1] * len(kept)
@@ -132,7 +132,7 @@ def first_offset(lowering: TtirLowering, axes: Sequence[TileAxis]) -> TtirValue:
 
 
 def _offsets(lowering: TtirLowering, axis: TileAxis) -> TtirValue | None:
-    """The offsets along one dimension; None if there is only that of the first element."""
+    """Return the offsets along one dimension; None if there is only that of the first element."""
     build = lowering.build
     stride = lowering.known.of(axis.stride)
     if axis.rows is not None:

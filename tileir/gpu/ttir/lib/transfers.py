@@ -31,7 +31,7 @@ def load(
     ordering: MemoryOrdering = MemoryOrdering.WEAK,
     scope: MemoryScope | None = None,
 ) -> TtirValue:
-    """The elements at `pointers`. Where `mask` is false nothing is read, and the result is `other`, or 0."""
+    """Return the elements at `pointers`. Where `mask` is false nothing is read, and the result is `other`, or 0."""
     build = lowering.build
     result = pointers.type.of(pointers.type.pointee)
     if mask is not None and other is None:
@@ -91,7 +91,7 @@ BLOCK_MEMORY = BlockMemory(0)
 
 
 def block_memory(lowering: TtirLowering, size: int) -> TtirValue:
-    """The address of `size` more bytes that this block has for itself, a multiple of `HIDDEN_ALIGNMENT`."""
+    """Return the address of `size` more bytes that this block has for itself, a multiple of `HIDDEN_ALIGNMENT`."""
     before, own = lowering.block_memory, -(-size // HIDDEN_ALIGNMENT) * HIDDEN_ALIGNMENT
     lowering.block_memory += own
     return _part(lowering, before, own)
@@ -107,7 +107,7 @@ def _part(lowering: TtirLowering, before: int, size: int) -> TtirValue:
 
 
 def _grid(lowering: TtirLowering) -> tuple[TtirValue, TtirValue]:
-    """The number of blocks, and the linear number of this one."""
+    """Return the number of blocks, and the linear number of this one."""
     build = lowering.build
     places, extents = (
         [scalars.unsigned(lowering, build.op(name, type=I32, axis=axis)) for axis in range(3)]
@@ -121,7 +121,7 @@ def _grid(lowering: TtirLowering) -> tuple[TtirValue, TtirValue]:
 
 
 def aligned(lowering: TtirLowering, address: TtirValue, alignment: int) -> TtirValue:
-    """The next multiple of `alignment`."""
+    """Return the next multiple of `alignment`."""
     build = lowering.build
     number = build.cast("tt.ptr_to_int", address, "i64")
     up = build.op(
@@ -143,7 +143,7 @@ def from_memory(build: Builder, element: t.ElementType | t.PointerType, loaded: 
 
 
 def to_memory(build: Builder, element: t.ElementType | t.PointerType, tile: TtirValue) -> TtirValue:
-    """The content of memory for elements as tiles hold them."""
+    """Return the content of memory for elements as tiles hold them."""
     return build.resized(tile, "i8", signed=False) if element is t.I1 else tile
 
 

@@ -12,7 +12,7 @@ _SHAPE_INSTRUCTIONS = ("tt.splat", "tt.unsplat", "tt.broadcast", "tt.expand_dims
 
 
 def known_constant(value: TtirValue) -> int | None:
-    """The bits that every element of `value` is seen to have."""
+    """Return the bits that every element of `value` is seen to have."""
     owner = value.owner
     while isinstance(owner, Instruction) and owner.name in _SHAPE_INSTRUCTIONS:
         owner = owner.operands[0].owner
@@ -40,7 +40,7 @@ class Word:
         return known_constant(self.value)
 
     def constant(self, number: int) -> Word:
-        """A constant of the same type."""
+        """Return a constant of the same type."""
         return Word(self.build, self.build.integer(self.value.type, number))
 
     def _with(self, name: str, other: Word | int) -> Word:
@@ -66,11 +66,11 @@ class Word:
         return self._with("arith.divsi" if signed else "arith.divui", other)
 
     def remainder(self, other: Word, signed: bool) -> Word:
-        """The remainder of the truncated quotient, under the same condition."""
+        """Return the remainder of the truncated quotient, under the same condition."""
         return self._with("arith.remsi" if signed else "arith.remui", other)
 
     def high_product(self, other: Word) -> Word:
-        """The upper half of the unsigned product; of i32 and i64."""
+        """Return the upper half of the unsigned product; of i32 and i64."""
         return self._with("tt.mulhiui", other)
 
     # --- bits
@@ -142,10 +142,10 @@ class Word:
         return Word(self.build, self.build.resized(self.value, element, signed))
 
     def as_float(self, element: str) -> TtirValue:
-        """The float with these bits."""
+        """Return the float with these bits."""
         return self.build.bitcast(self.value, element)
 
 
 def word_of(build: Builder, value: TtirValue) -> Word:
-    """The bits of a number of any type."""
+    """Return the bits of a number of any type."""
     return Word(build, build.bitcast(value, f"i{value.type.bits}"))

@@ -75,7 +75,7 @@ def lower_itof(lowering: TtirLowering, op: IToF) -> None:
 
 
 def _converted(source: Word, element: str, signed: bool) -> TtirValue:
-    """The integer rounded to nearest even."""
+    """Return the integer rounded to nearest even."""
     return source.build.cast("arith.sitofp" if signed else "arith.uitofp", source.value, element)
 
 
@@ -173,7 +173,7 @@ def _from_f64(lowering: TtirLowering, number: TtirValue, target: t.ElementType, 
 
 
 def _odd_from_f64(build: Builder, number: TtirValue) -> TtirValue:
-    """The f32 towards zero, its last bit set if it is not exact: a rounding to fewer bits is single (Boldo and
+    """Return the f32 towards zero, its last bit set if it is not exact: a rounding to fewer bits is single (Boldo and
     Melquiond, 2008)."""
     near = build.vendor.directed(build, number, "f32", Rounding.ZERO)
     back = build.cast("arith.extf", near, "f64")

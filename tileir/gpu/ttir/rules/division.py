@@ -42,7 +42,7 @@ def _quotient(x: Word, y: Word, signed: bool, rounding: Rounding) -> Word:
 
 
 def _places(divisor: Word) -> int | None:
-    """The logarithm of a constant divisor that is a positive power of two."""
+    """Return the logarithm of a constant divisor that is a positive power of two."""
     known = divisor.known
     if not known or known & (known - 1) or known >> (divisor.width - 1):
         return None
@@ -50,7 +50,7 @@ def _places(divisor: Word) -> int | None:
 
 
 def _stepped(quotient: Word, rest: Word, divisor: Word, signed: bool, rounding: Rounding) -> Word:
-    """The truncated quotient moved to the integer below or above if it left a rest."""
+    """Return the truncated quotient moved to the integer below or above if it left a rest."""
     inexact, word = rest.differs(0), f"i{quotient.width}"
     if not signed:
         return quotient + inexact.resized(word)

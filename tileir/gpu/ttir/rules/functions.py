@@ -113,8 +113,8 @@ def _power(build: Builder, source: TtirValue, exponent: TtirValue) -> TtirValue:
 
 
 def _shortened(build: Builder, exponent: TtirValue) -> TtirValue:
-    """An exponent that f32 holds, for f16 and bf16: any other than 1 and -1 overflows or vanishes before 2^23, of
-    those two the parity decides."""
+    """Return an exponent that f32 holds, for f16 and bf16: any other than 1 and -1 overflows or vanishes before 2^23,
+    of those two the parity decides."""
     low, high, one = (build.integer(exponent.type, value) for value in (-_MOST_PARITY, _MOST_PARITY, 1))
     limited = build.op("arith.minsi", build.op("arith.maxsi", exponent, low), high)
     return build.op("arith.ori", limited, build.op("arith.andi", exponent, one))

@@ -50,7 +50,7 @@ def _absolute(x: Word) -> Word:
 
 
 def _high_product(x: Word, y: Word) -> Word:
-    """The upper half of the unsigned product of twice the width."""
+    """Return the upper half of the unsigned product of twice the width."""
     if x.width >= 32:
         return x.high_product(y)
     product = x.resized("i32") * y.resized("i32")

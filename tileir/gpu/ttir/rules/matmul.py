@@ -92,7 +92,8 @@ def _plus(build: Builder, total: TtirValue, addend: TtirValue, factor: int) -> T
 
 
 def _line_sums(build: Builder, factors: TtirValue, axis: int, acc: TtirValue) -> TtirValue:
-    """The sums of signed factors along `axis`, the one that products are added along, for each element of `acc`."""
+    """Return the sums of signed factors along `axis`, the one that products are added along, for each element of
+    `acc`."""
 
     def added(first: list[TtirValue], second: list[TtirValue]) -> list[TtirValue]:
         return [build.op("arith.addi", first[0], second[0])]

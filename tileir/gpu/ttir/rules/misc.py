@@ -61,7 +61,7 @@ def _divisible(lowering: TtirLowering, value: TtirValue, divisor: int) -> TtirVa
 
 
 def _rounded_down(lowering: TtirLowering, value: TtirValue, divisor: int) -> TtirValue:
-    """The largest multiple of `divisor` that is not above `value`: the value itself if the promise is kept."""
+    """Return the largest multiple of `divisor` that is not above `value`: the value itself if the promise is kept."""
     build = lowering.build
     type = I64 if value.type.is_pointer else value.type
     if divisor >= 1 << (type.bits - 1):

@@ -72,7 +72,7 @@ def lower_load_reduce(lowering: TtirLowering, op: multimem.MultimemLoadReduceVie
 
 
 def _outside(lowering: TtirLowering, op: multimem.MultimemLoadReduceView, shape: tuple[int, ...]) -> TtirValue:
-    """The value that elements outside the tensor read as. Types of these operations have all padding values."""
+    """Return the value that elements outside the tensor read as. Types of these operations have all padding values."""
     view = lowering.view(op.view).type
     found = transfers.padding(lowering.build, view.element, view.padding, shape)
     assert found is not None
@@ -128,7 +128,7 @@ def _store_halves(
 
 
 def _strength(op: Multimem) -> str:
-    """The ordering and the scope as PTX writes them."""
+    """Return the ordering and the scope as PTX writes them."""
     if op.memory_scope is None:
         return f".{op.memory_ordering_semantics.text}"
     return f".{op.memory_ordering_semantics.text}.{_SCOPES[op.memory_scope]}"
@@ -147,7 +147,7 @@ def _reduction(reduction: MultimemReduction, words: Words) -> str:
 def _words(
     lowering: TtirLowering, op: Op, view: core.Value, index: Sequence[core.Value], inbounds: Sequence[bool]
 ) -> Words:
-    """The words of the tile at an index."""
+    """Return the words of the tile at an index."""
     build = lowering.build
     if not lowering.arch.has_multicast:
         raise lowering.unsupported(op, "needs multicast memory, which GPUs have from sm_90 on")
@@ -165,7 +165,7 @@ def _words(
 
 
 def _placed(lowering: TtirLowering, words: Words, tile: TtirValue) -> TtirValue:
-    """The elements as words in which all other bits are 0."""
+    """Return the elements as words in which all other bits are 0."""
     build = lowering.build
     bits = build.bitcast(tile, f"i{tile.type.bits}")
     if words.shift is None:
@@ -174,7 +174,7 @@ def _placed(lowering: TtirLowering, words: Words, tile: TtirValue) -> TtirValue:
 
 
 def _taken(lowering: TtirLowering, words: Words, found: TtirValue) -> TtirValue:
-    """The elements in words."""
+    """Return the elements in words."""
     build = lowering.build
     if words.shift is not None:
         found = build.resized(build.op("arith.shrui", found, words.shift), "i16", signed=False)
@@ -182,5 +182,5 @@ def _taken(lowering: TtirLowering, words: Words, found: TtirValue) -> TtirValue:
 
 
 def _other_shift(lowering: TtirLowering, shift: TtirValue) -> TtirValue:
-    """The bit at which the other half of each word begins."""
+    """Return the bit at which the other half of each word begins."""
     return lowering.build.op("arith.xori", shift, lowering.build.integer(shift.type, 16))

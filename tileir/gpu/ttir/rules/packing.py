@@ -48,7 +48,7 @@ def lower_unpack(lowering: TtirLowering, op: Unpack) -> None:
 
 
 def _as_element(stream: Word, element: t.ElementType | t.PointerType) -> TtirValue:
-    """The value that the bits stand for, as it is held."""
+    """Return the value that the bits stand for, as it is held."""
     if element is t.I1:
         return stream.resized("i1").value
     if element is t.I4:

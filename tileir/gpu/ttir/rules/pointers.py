@@ -57,7 +57,7 @@ def lower_store_ptr(lowering: TtirLowering, op: pointers.StorePtr) -> None:
 
 
 def pointee(pointers: core.Value) -> t.ElementType:
-    """The element type that a tile of pointers points to."""
+    """Return the element type that a tile of pointers points to."""
     return pointers.tile.pointer.pointee
 
 

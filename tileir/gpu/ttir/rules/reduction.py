@@ -19,7 +19,8 @@ from tileir.ops.reduction import Reduce, Scan
 
 
 def literal(build: Builder, attr: Attribute, element: t.ElementType) -> TtirValue:
-    """The element that a typed scalar attribute (an identity) stands for. f16 and bf16 may stand for each other."""
+    """Return the element that a typed scalar attribute (an identity) stands for. f16 and bf16 may stand for each
+    other."""
     type = TtirType(held(element))
     if isinstance(attr, BoolAttr | IntegerAttr):
         sign = (attr.value >> (element.bits - 1)) & 1 if element is t.I4 else 0
@@ -69,7 +70,7 @@ def _bind(lowering: TtirLowering, op: Reduce | Scan, results: Sequence[TtirValue
 
 
 def _region(lowering: TtirLowering, op: Reduce | Scan, end: str) -> TtirBlock | None:
-    """The body as a region, None if it does more than compute with scalars."""
+    """Return the body as a region, None if it does more than compute with scalars."""
     elements = [lowering.value(source).type.element for source in op.sources]
     made = combination(lowering.build, elements, lambda left, right: _combined(lowering, op.body, left, right), end)
     return made if _is_scalar(made) else None
@@ -85,7 +86,7 @@ def _combined(
 
 
 def _straight(lowering: TtirLowering, block: ir.Block) -> list[TtirValue]:
-    """The code of a block without branches, and what the block yields."""
+    """Return the code of a block without branches, and what the block yields."""
     for op in block.ops:
         if isinstance(op, control.Yield):
             return [lowering.value(value) for value in op.operands]
@@ -140,7 +141,7 @@ class _Sequence:
         return self.lowering.value(self.op.sources[0]).type.shape
 
     def run(self) -> list[TtirValue]:
-        """The results, in the shapes that they are carried in."""
+        """Return the results, in the shapes that they are carried in."""
         build, dim = self.build, self.op.dim
         shape = self.shape
         lanes = TtirType("i32", (*shape[:dim], 1, *shape[dim + 1 :]))
@@ -194,7 +195,7 @@ class _Sequence:
     def _repeated(
         self, count: int, initial: list[TtirValue], step: Callable[[TtirValue, list[TtirValue]], list[TtirValue]]
     ) -> list[TtirValue]:
-        """The values that `step` carries after `count` rounds; it gets the number of the round."""
+        """Return the values that `step` carries after `count` rounds; it gets the number of the round."""
         build = self.build
         types = [value.type for value in initial]
         with build.region(I32, *types) as body:
@@ -204,7 +205,7 @@ class _Sequence:
 
 
 def _place(build: Builder, shape: Sequence[int], number: TtirValue) -> list[TtirValue]:
-    """The position along each axis of the element of the given number, in row-major order."""
+    """Return the position along each axis of the element of the given number, in row-major order."""
     place: list[TtirValue] = []
     for extent in reversed(shape):
         place.insert(0, build.op("arith.remui", number, build.integer(I32, extent)))

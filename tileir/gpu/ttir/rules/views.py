@@ -35,7 +35,7 @@ def lower_make_tensor_view(lowering: TtirLowering, op: views.MakeTensorView) -> 
 
 
 def _entries(lowering: TtirLowering, static: Sequence[t.Dim], dynamic: Sequence[core.Value]) -> Iterator[TtirValue]:
-    """The entries of a shape or of strides; those given by operands are unsigned."""
+    """Yield the entries of a shape or of strides; those given by operands are unsigned."""
     given = iter(dynamic)
     for entry in static:
         if entry is None:
@@ -68,7 +68,7 @@ def lower_get_index_space_shape(lowering: TtirLowering, op: views.GetIndexSpaceS
 
 
 def _tile_count(lowering: TtirLowering, extent: TtirValue, step: int) -> TtirValue:
-    """The extent divided by the step, rounded up."""
+    """Return the extent divided by the step, rounded up."""
     return scalars.quotient(lowering, scalars.total(lowering, extent, scalars.number(lowering, step - 1)), step)
 
 
@@ -91,7 +91,7 @@ def lower_load_view(lowering: TtirLowering, op: views.LoadView) -> None:
 def load_tile(
     lowering: TtirLowering, op: views.LoadView, view: LoweredTileView, indices: Sequence[TtirValue]
 ) -> TtirValue:
-    """The tile at `indices`."""
+    """Return the tile at `indices`."""
     if view.descriptor is not None and descriptors.pays(lowering, op):
         loaded = descriptors.loaded(lowering, view, indices)
     else:
@@ -106,7 +106,7 @@ def _order(op: views.LoadView | views.StoreView) -> tuple[MemoryOrdering, Memory
 
 
 def _gathered(lowering: TtirLowering, op: views.LoadView, view: LoweredTileView, axes: Sequence[TileAxis]) -> TtirValue:
-    """The tile as it lies in memory, without dimensions of one element, by the addresses of its elements."""
+    """Return the tile as it lies in memory, without dimensions of one element, by the addresses of its elements."""
     kept = squeezed(axes)
     outside = _padding(lowering, op, view.type)
     if view.type.element is t.F4E2M1FN:
@@ -117,7 +117,7 @@ def _gathered(lowering: TtirLowering, op: views.LoadView, view: LoweredTileView,
 
 
 def _padding(lowering: TtirLowering, op: Op, view: t.TileViewType) -> int:
-    """The bits that elements outside read as, as they would lie in memory; 0 where the view does not say."""
+    """Return the bits that elements outside read as, as they would lie in memory; 0 where the view does not say."""
     found = view.element.padding_bits(view.padding or t.PaddingValue.ZERO)
     if found is None:
         assert view.padding is not None

@@ -56,7 +56,7 @@ def quotient(build: Builder, mode: Rounding, multiply: Multiply, x: TtirValue, y
 
 
 def root(build: Builder, mode: Rounding, x: TtirValue) -> TtirValue:
-    """The square root, which is never subnormal."""
+    """Return the square root, which is never subnormal."""
     unit = _unit(build, x)
     odd = unit.exponent & 1
     radicand = (unit.magnitude + (odd << _FRACTION)).as_float("f64")
@@ -69,7 +69,7 @@ def root(build: Builder, mode: Rounding, x: TtirValue) -> TtirValue:
 
 
 def _moved(build: Builder, mode: Rounding, near: TtirValue, rest: TtirValue, sign: Word) -> Word:
-    """A magnitude moved by a step if the remainder says that it lies on the wrong side."""
+    """Return a magnitude moved by a step if the remainder says that it lies on the wrong side."""
     word, zero = word_of(build, near), build.float(rest.type, 0.0)
     too_large, too_small = (Word(build, build.compare_float(which, rest, zero)) for which in ("olt", "ogt"))
     down, up = too_large.choose(word - 1, word), too_small.choose(word + 1, word)
@@ -151,7 +151,7 @@ class AmdInstructions:
         return build.op(table[name], *(_flushed(build, operand) for operand in operands))
 
     def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> TtirValue:
-        """The conversion of TTIR within the range of the type, which is where it is defined."""
+        """Return the conversion of TTIR within the range of the type, which is where it is defined."""
         low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
         below = build.compare_float("ole", number, build.float(number.type, float(low if signed else -1)))
         above = build.compare_float("oge", number, build.float(number.type, float(high)))
@@ -167,7 +167,7 @@ class AmdInstructions:
         return _odd_narrowed(self, build, _odd_f64(Word(build, source), signed))
 
     def directed(self, build: Builder, number: TtirValue, element: str, mode: Rounding) -> TtirValue:
-        """The nearest, moved by a step if it is on the wrong side."""
+        """Return the nearest, moved by a step if it is on the wrong side."""
         near = build.cast("arith.truncf", number, element)
         back = build.cast("arith.extf", near, number.type.element)
         word = word_of(build, near)
@@ -200,14 +200,14 @@ class AmdInstructions:
 
 
 def _flushed(build: Builder, number: TtirValue) -> TtirValue:
-    """An f32 with zeros of the same sign for subnormals."""
+    """Return an f32 with zeros of the same sign for subnormals."""
     word = word_of(build, number)
     normal = (word & 0x7F800000).differs(0)
     return normal.choose(word, word & 0x80000000).as_float("f32")
 
 
 def _vanishing(build: Builder, quotient: TtirValue, lhs: TtirValue, rhs: TtirValue) -> TtirValue:
-    """The quotient of an approximate division, whose reciprocal vanishes for large divisors."""
+    """Return the quotient of an approximate division, whose reciprocal vanishes for large divisors."""
     word = word_of(build, rhs)
     limit = build.float(rhs.type, _APPROXIMATE_DIVISOR_LIMIT)
     large = build.compare_float("ogt", build.op("math.absf", rhs), limit)
@@ -244,7 +244,7 @@ def _wide_result(build: Builder, name: str, mode: Rounding, *wide: TtirValue) ->
 
 
 def _odd_sum(build: Builder, mode: Rounding, total: TtirValue, x: TtirValue, y: TtirValue) -> TtirValue:
-    """A sum of f64, odd where it is not exact, with the sign that a zero has in the mode."""
+    """Return a sum of f64, odd where it is not exact, with the sign that a zero has in the mode."""
 
     def minus(first: TtirValue, second: TtirValue) -> TtirValue:
         return build.op("arith.subf", first, second)
@@ -266,7 +266,7 @@ def _odd_sum(build: Builder, mode: Rounding, total: TtirValue, x: TtirValue, y: 
 
 
 def _odd_f64(source: Word, signed: bool) -> TtirValue:
-    """An integer as an f64, its last bit set if it is not exact."""
+    """Return an integer as an f64, its last bit set if it is not exact."""
     build, convert = source.build, "arith.sitofp" if signed else "arith.uitofp"
     exact = build.cast(convert, source.value, "f64")
     if source.width < 64:
@@ -281,7 +281,7 @@ def _odd_f64(source: Word, signed: bool) -> TtirValue:
 
 
 def _odd_narrowed(table: AmdInstructions, build: Builder, number: TtirValue) -> TtirValue:
-    """The f32 towards zero, its last bit set if it is not exact."""
+    """Return the f32 towards zero, its last bit set if it is not exact."""
     near = table.directed(build, number, "f32", Rounding.ZERO)
     inexact = Word(build, build.compare_float("one", build.cast("arith.extf", near, "f64"), number))
     return (word_of(build, near) | inexact.resized("i32")).as_float("f32")

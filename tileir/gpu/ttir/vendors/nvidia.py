@@ -73,7 +73,7 @@ class NvidiaInstructions:
 
 
 def _run(build: Builder, instruction: str, *operands: TtirValue) -> TtirValue:
-    """An instruction whose operands and result are all f32, or all f64."""
+    """Return an instruction whose operands and result are all f32, or all f64."""
     type = operands[0].type
     names = ", ".join(f"${place}" for place in range(len(operands) + 1))
     constraints = "=" + ",".join([_REGISTERS[type.element]] * (len(operands) + 1))

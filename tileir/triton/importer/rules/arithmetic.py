@@ -75,7 +75,7 @@ FLOAT_ROWS: dict[str, tuple[type[Op], dict[str, Any]]] = {
 
 
 def same_type(cls: type[Op], attributes: dict[str, Any]) -> Callable[[Importing, MlirOperation], Value]:
-    """The rule of an operation whose operands and result have one type."""
+    """Return the rule of an operation whose operands and result have one type."""
 
     def rule(importing: Importing, op: MlirOperation) -> Value:
         operands = importing.operands(op, len(cls.spec.operands))
@@ -97,7 +97,7 @@ def of_floats(cls: type[Op], attributes: dict[str, Any]) -> Callable[[Importing,
 
 
 def widened(build: TileBuilder, value: Value) -> Value:
-    """A float that has arithmetic in Tile IR: those of eight bits as f16."""
+    """Return a float that has arithmetic in Tile IR: those of eight bits as f16."""
     element = value.tile.number
     return build.converted(value, t.F16) if element.is_float and element.bits < 16 else value
 
@@ -110,7 +110,7 @@ for _name, _row in FLOAT_ROWS.items():
 
 @rules(*DIVISION_ROWS)
 def divide(importing: Importing, op: MlirOperation) -> Results:
-    """A quotient or remainder; where lanes have divisors of their own, those that are 0 count as 1.
+    """Import a quotient or remainder; where lanes have divisors of their own, those that are 0 count as 1.
 
     Dividing by 0 is undefined in both languages; but in Triton no harm comes of it in lanes whose result nobody uses.
     """
@@ -145,7 +145,7 @@ def multiply_wide(importing: Importing, op: MlirOperation) -> Results:
 
 @rules("tt.clampf")
 def clamp(importing: Importing, op: MlirOperation) -> Results:
-    """The number between the bounds that is nearest; of a NaN the lower bound, unless they are propagated."""
+    """Import the number between the bounds that is nearest; of a NaN the lower bound, unless they are propagated."""
     build, (value, low, high) = importing.build, importing.operands(op, 3)
     element, propagate = value.tile.number, op.attributes.get("propagateNan") in (MlirWord("all"), 0xFFFF)
     value, low, high = (widened(build, operand) for operand in (value, low, high))
@@ -181,7 +181,7 @@ _FLOAT_NUMBERS = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq
 
 
 def predicate(op: MlirOperation, numbers: tuple[str, ...]) -> str:
-    """The word of a comparison."""
+    """Return the word of a comparison."""
     number = op.attributes.get("predicate")
     if isinstance(number, int) and 0 <= number < len(numbers):
         return numbers[number]
@@ -241,7 +241,7 @@ def constant(importing: Importing, op: MlirOperation) -> Results:
 
 
 def _element(value: object, element: t.ElementType) -> bytes:
-    """The bytes of an element of a constant."""
+    """Return the bytes of an element of a constant."""
     if isinstance(value, BitPattern):
         value = value.bits
     elif element.is_float and isinstance(value, float | int):
@@ -263,5 +263,5 @@ def _unpacked(data: bytes, type: t.TileType) -> bytes:
 
 @rules("ub.poison")
 def poison(importing: Importing, op: MlirOperation) -> Results:
-    """A value that nobody uses; it must be something: 0."""
+    """Import a value that nobody uses; it must be something: 0."""
     return importing.build.zero(importing.result_type(op))

@@ -85,8 +85,8 @@ def store(importing: Importing, op: MlirOperation) -> None:
 
 @rules("tt.atomic_poll")
 def poll(importing: Importing, op: MlirOperation) -> Results:
-    """A loop that loads until all elements are as expected, or have been looked at once for each nanosecond of the
-    timeout, which is not shorter."""
+    """Import a loop that loads until all elements are as expected, or have been looked at once for each nanosecond of
+    the timeout, which is not shorter."""
     pointer, expected, *timeouts = importing.operands(op, 2, 3)
     build = importing.build
     count = build.integer(t.tile(t.I64), 0)

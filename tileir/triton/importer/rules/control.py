@@ -109,7 +109,7 @@ def _carried_facts(importing: Importing, op: MlirOperation, parts: Sequence[Valu
 
 @rules("scf.while")
 def import_while(importing: Importing, op: MlirOperation) -> Results:
-    """A loop that is left where the condition does not hold."""
+    """Import a loop that is left where the condition does not hold."""
     if len(op.regions) != 2:
         raise mismatch("expected two regions")
     before, after = (_only_block(region).arguments for region in op.regions)

@@ -57,7 +57,7 @@ def float_to_float_in_mode(importing: Importing, op: MlirOperation) -> Results:
 
 
 def _towards_zero(importing: Importing, value: Value, element: t.ElementType) -> Value:
-    """A float of eight bits: the nearest one, or the one before it if that is further from zero."""
+    """Return a float of eight bits: the nearest one, or the one before it if that is further from zero."""
     build = importing.build
     nearest = build.converted(value, element)
     back = build.same(AbsF, build.converted(nearest, value.tile.number))

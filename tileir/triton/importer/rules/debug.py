@@ -44,7 +44,7 @@ def _conjunction(condition: Value) -> list[Value]:
 
 
 def _promise(condition: Value) -> tuple[Value, AssumePredicate] | None:
-    """The value that a comparison with a constant is about, and what is so if it holds."""
+    """Return the value that a comparison with a constant is about, and what is so if it holds."""
     owner = condition.owner
     if not isinstance(owner, CmpI):
         return None
@@ -69,7 +69,7 @@ _MIRRORED = {
 
 
 def _bounds(predicate: Predicate, number: int) -> Bounded | None:
-    """The bounds of a value that compares in this way with a number."""
+    """Return the bounds of a value that compares in this way with a number."""
     return {
         Predicate.EQUAL: Bounded(number, number),
         Predicate.LESS_THAN: Bounded(None, number - 1),
@@ -99,7 +99,7 @@ def output(importing: Importing, op: MlirOperation) -> None:
 
 
 def _shown(build: TileBuilder, value: Value, signed: bool, hexadecimal: bool) -> tuple[Value, str]:
-    """A tile as it is printed, and the conversion of its elements."""
+    """Return a tile as it is printed, and the conversion of its elements."""
     element = value.tile.element
     if isinstance(element, t.PointerType):
         return value, "%p"

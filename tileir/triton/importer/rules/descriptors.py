@@ -89,7 +89,8 @@ def update(importing: Importing, op: MlirOperation) -> None:
 
 
 def _mode(kind: str, descriptor: TensorDescriptor) -> AtomicMode:
-    """The mode of an atomic operation, by the kind and the element type, which says whether integers have signs."""
+    """Return the mode of an atomic operation, by the kind and the element type, which says whether integers have
+    signs."""
     element = str(descriptor.type.element)
     if kind in ("INC", "DEC"):
         raise refused(f"Tile IR has no atomic '{kind.lower()}'", "use atomic_add")
@@ -111,7 +112,7 @@ def _descriptor(importing: Importing, op: MlirOperation) -> TensorDescriptor:
 
 
 def _operands(importing: Importing, op: MlirOperation) -> tuple[TensorDescriptor, list[Value], list[Value]]:
-    """The descriptor, an offset for each dimension, and tensors."""
+    """Return the descriptor, an offset for each dimension, and tensors."""
     descriptor = _descriptor(importing, op)
     others = [importing.value(use) for use in op.operands[1:]]
     offsets = [value for value in others if not value.tile.shape]
@@ -122,7 +123,7 @@ def _operands(importing: Importing, op: MlirOperation) -> tuple[TensorDescriptor
 
 
 def _rows(importing: Importing, op: MlirOperation) -> tuple[TensorDescriptor, Value, list[Value]]:
-    """The descriptor, numbers of rows, the first column, and what is stored."""
+    """Return the descriptor, numbers of rows, the first column, and what is stored."""
     descriptor = _descriptor(importing, op)
     rows, *others = (importing.value(use) for use in op.operands[1:])
     if len(descriptor.type.shape) != 2 or len(others) != 1 + (op.name == "tt.descriptor_scatter"):
@@ -135,7 +136,7 @@ def _rows(importing: Importing, op: MlirOperation) -> tuple[TensorDescriptor, Va
 
 
 def load_block(importing: Importing, descriptor: TensorDescriptor, offsets: Sequence[Value]) -> Value:
-    """The block that begins at the offsets, or consists of the rows that the first of them numbers."""
+    """Return the block that begins at the offsets, or consists of the rows that the first of them numbers."""
     build, element = importing.build, descriptor.base.tile.pointer.pointee
     type = t.TileType(descriptor.type.shape, element)
     viewed = _viewed(importing, descriptor, offsets)
@@ -167,7 +168,7 @@ def store_block(importing: Importing, descriptor: TensorDescriptor, offsets: Seq
 def _viewed(
     importing: Importing, descriptor: TensorDescriptor, offsets: Sequence[Value]
 ) -> tuple[Value, list[Value]] | None:
-    """A view of blocks and the index of the one at the offsets; None if no view is known to have it."""
+    """Return a view of blocks and the index of the one at the offsets; None if no view is known to have it."""
     build, shape = importing.build, descriptor.type.shape
     facts = [importing.fact(offset) for offset in offsets]
     if offsets[0].tile.shape:
@@ -189,7 +190,7 @@ def _viewed(
 
 
 def _tensor_view(importing: Importing, descriptor: TensorDescriptor) -> Value:
-    """The whole tensor; what is constant of extents and strides stands in the type."""
+    """Return the whole tensor; what is constant of extents and strides stands in the type."""
     build = importing.build
     extents = [_positive(value) for value in descriptor.shape]
     strides = [*(_positive(value) for value in descriptor.strides[:-1]), 1]  # the last is 1, as Triton asks for
@@ -205,7 +206,7 @@ def _positive(value: Value) -> int | None:
 
 
 def _divided(importing: Importing, offset: Value, extent: int) -> Value:
-    """A multiple of an extent, divided by it."""
+    """Return a multiple of an extent, divided by it."""
     build, owner = importing.build, offset.owner
     if isinstance(owner, MulI):
         for value, factor in ((owner.lhs, constant(owner.rhs)), (owner.rhs, constant(owner.lhs))):
@@ -239,7 +240,7 @@ def _pointers(importing: Importing, descriptor: TensorDescriptor, offsets: Seque
 
 
 def _coordinates(importing: Importing, offset: Value, dim: int, shape: Sequence[int]) -> Value:
-    """The coordinates of a block's elements in one dimension, as i64 along it."""
+    """Return the coordinates of a block's elements in one dimension, as i64 along it."""
     build = importing.build
     along = [extent if axis == dim else 1 for axis, extent in enumerate(shape)]
     wide = build.resized(offset, t.I64, signed=True)

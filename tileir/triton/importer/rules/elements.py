@@ -50,7 +50,7 @@ def _own_memory(build: TileBuilder, element: t.ElementType, count: int) -> Value
 
 
 def _along(build: TileBuilder, shape: Sequence[int], dim: int) -> Value:
-    """The position of each element in one dimension."""
+    """Return the position of each element in one dimension."""
     numbers = build.op(Iota, t.tile(t.I32, shape[dim]))
     line = build.reshaped(numbers, [extent if axis == dim else 1 for axis, extent in enumerate(shape)])
     return build.broadcast(line, shape)
@@ -121,7 +121,7 @@ def _on_tensors(importing: Importing, op: MlirOperation, sources: Sequence[Value
 
 
 def _in_turn(importing: Importing, op: MlirOperation, sources: Sequence[Value], pack: int) -> Results:
-    """A loop that takes `pack` elements of each operand at a time."""
+    """Return a loop that takes `pack` elements of each operand at a time."""
     build, shape, count = importing.build, sources[0].tile.shape, sources[0].tile.count
     order = loop_order(importing.order, op, importing.functions)
     flat = [build.reshaped(source, (count,)) for source in sources]

@@ -61,7 +61,7 @@ def function_of_library(importing: Importing, op: MlirOperation) -> Results:
 
 
 def _applied(importing: Importing, op: MlirOperation, formula: Formula) -> Results:
-    """The result of a formula; floats of eight bits are computed in f16."""
+    """Return the result of a formula; floats of eight bits are computed in f16."""
     build, operands = importing.build, importing.operands(op)
     numbers = [TileNumber(build, widened(build, operand)) for operand in operands]
     try:
@@ -77,7 +77,7 @@ def _applied(importing: Importing, op: MlirOperation, formula: Formula) -> Resul
 
 
 def _found(symbol: str) -> Formula | None:
-    """The function of a name: ``__nv_`` or ``__ocml_``, the function, and the type that it is of."""
+    """Return the function of a name: ``__nv_`` or ``__ocml_``, the function, and the type that it is of."""
     stem = _stem(symbol)
     for pattern, make in _PATTERNS:
         match = pattern.fullmatch(stem)

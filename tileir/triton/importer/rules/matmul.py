@@ -25,7 +25,7 @@ _PARTS = {"tf32": (t.TF32, 1), "tf32x3": (t.TF32, 2), "bf16x3": (t.BF16, 2), "bf
 
 @rules("tt.dot")
 def dot(importing: Importing, op: MlirOperation) -> Results:
-    """A product of tiles, added to the third operand.
+    """Import a product of tiles, added to the third operand.
 
     Of f32 with an input precision: each factor is a sum of parts, each rounded to nearest even of what is left, and the
     products of parts are added up in f32, the smallest first.
@@ -60,7 +60,7 @@ def _precision(op: MlirOperation) -> str:
 
 
 def _parts(build: TileBuilder, factor: Value, element: t.ElementType, count: int) -> list[Value]:
-    """An f32 as a sum of numbers of a narrower type."""
+    """Return an f32 as a sum of numbers of a narrower type."""
     parts: list[Value] = []
     for index in range(count):
         parts.append(build.converted(factor, element))
@@ -77,7 +77,7 @@ _FORMATS = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "bf16", "fp16")
 
 @rules("tt.dot_scaled")
 def dot_scaled(importing: Importing, op: MlirOperation) -> Results:
-    """A product of tiles whose elements are scaled in blocks along K.
+    """Import a product of tiles whose elements are scaled in blocks along K.
 
     In one operation where Tile IR has it: of two factors of one type, both with scales. Else the factors are scaled in
     f32, exactly as far as that has the numbers, and multiplied in it.
@@ -131,7 +131,7 @@ def _packed_along_k(op: MlirOperation, attribute: str) -> bool:
 
 
 def _transposed(build: TileBuilder, value: Value) -> Value:
-    """The tile with its last two dimensions exchanged."""
+    """Return the tile with its last two dimensions exchanged."""
     *others, rows, columns = value.tile.shape
     order = (*range(len(others)), len(others) + 1, len(others))
     return build.op(Permute, t.TileType((*others, columns, rows), value.tile.element), source=value, permutation=order)

@@ -23,7 +23,7 @@ def add(importing: Importing, op: MlirOperation) -> Results:
 
 @rules("tt.load")
 def load(importing: Importing, op: MlirOperation) -> Results:
-    """A weak load; a volatile one, with which kernels wait for each other, is a relaxed one of the device."""
+    """Import a weak load; a volatile one, with which kernels wait for each other, is a relaxed one of the device."""
     pointer, *others = importing.operands(op, 1, 2, 3)
     mask, padding = [*others, None, None][:2]
     if padding is not None:
@@ -57,5 +57,5 @@ def store(importing: Importing, op: MlirOperation) -> None:
 
 
 def in_memory(importing: Importing, value: Value) -> Value:
-    """A value as it lies in memory: pointers as addresses."""
+    """Return a value as it lies in memory: pointers as addresses."""
     return importing.build.cast(PtrToInt, value, t.I64) if isinstance(value.tile.element, t.PointerType) else value

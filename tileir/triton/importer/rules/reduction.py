@@ -74,7 +74,7 @@ def _only_block(op: MlirOperation, sources: Sequence[Value]) -> MlirBlock:
 
 
 def _body(importing: Importing, op: MlirOperation, block: MlirBlock, sources: Sequence[Value], there: bool) -> Block:
-    """The region as a body; `there`: the last operand says which elements are there."""
+    """Return the region as a body; `there`: the last operand says which elements are there."""
     body = Block([t.tile(source.tile.number) for source in sources for _ in range(2)])
     count = len(sources) - there
     left, right = body.args[: 2 * count : 2], body.args[1 : 2 * count : 2]
@@ -93,7 +93,7 @@ def _body(importing: Importing, op: MlirOperation, block: MlirBlock, sources: Se
 def _where_there(
     importing: Importing, there: Sequence[Value], left: Sequence[Value], right: Sequence[Value], both: Sequence[Value]
 ) -> list[Value]:
-    """The results where both elements are there, else the one that is; and whether one is."""
+    """Return the results where both elements are there, else the one that is; and whether one is."""
     build = importing.build
     results = [
         build.select(there[0], build.select(there[1], combined, lhs), rhs)
@@ -116,8 +116,8 @@ _BETTER = {
 
 
 def _neutral(body: Block, elements: Sequence[t.ElementType]) -> list[Attribute] | None:
-    """The elements that are neutral for a body, if it is known: one operation, or a choice of the larger or smaller
-    first element with all that belongs to it, of equal ones the one with the lower index."""
+    """Return the elements that are neutral for a body, if it is known: one operation, or a choice of the larger or
+    smaller first element with all that belongs to it, of equal ones the one with the lower index."""
     *made, last = body.ops
     if len(made) == 1 and len(elements) == 1 and {*made[0].operands} == {*body.args}:
         found = _NEUTRAL.get(type(made[0]))
@@ -138,7 +138,7 @@ def _is_signed(op: Op) -> bool:
 
 
 def _extreme(which: int | str, element: t.ElementType, signed: bool) -> Attribute:
-    """A number, or the lowest or highest of a type."""
+    """Return a number, or the lowest or highest of a type."""
     if isinstance(which, int):
         return _scalar(which, element)
     sign = -1 if which == LOWEST else 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast, runtime_checkable
 
@@ -44,17 +44,13 @@ Run = Callable[[Grid, "Sequence[Argument]"], None]
 class DirectRun:
     """A `Run` that can often do without arguments being bound.
 
-    ``direct(grid, values)`` launches with values as they were given where all of them are plain (contiguous arrays,
-    numbers that fit). Otherwise it returns False and has done nothing.
+    ``direct(grid, values)`` launches with values as they were given, or bound, where all of them are plain (contiguous
+    arrays, numbers that fit). Otherwise it returns False and has done nothing.
     """
 
     direct: Callable[[GridLike, Sequence[object]], bool]
 
     def __call__(self, grid: Grid, arguments: Sequence[Argument]) -> None:
-        raise NotImplementedError
-
-    def learn(self, bind: Callable[[Sequence[object]], Sequence[Argument]]) -> None:
-        """Make `direct` ready for the next launch, unless it is; `bind` binds values that it was given."""
         raise NotImplementedError
 
 
@@ -438,8 +434,6 @@ def launch_kernel(
         if isinstance(run, DirectRun) and run.direct(grid, args):
             return
         run(checked_grid(grid, kernel.name), _bound(kernel, binders, args))
-        if isinstance(run, DirectRun):
-            run.learn(partial(bound_by, binders))
         return
     chosen = target_named(target)
     kernel.module.require_valid()

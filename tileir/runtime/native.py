@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, cast
+from weakref import WeakSet
 
 import numpy as np
 
 from tileir.analysis.effects import MemoryAccess
 from tileir.cache import shared_cache
 from tileir.cpu.emit.record import ENTRY, CheckLevel
-from tileir.cpu.run.execution import ParameterWords, Runner
+from tileir.cpu.run.execution import Launcher, ParameterWords, Runner
 from tileir.cpu.run.launch import HostCall, Settings
 from tileir.cpu.run.program import NativeProgram, NativeSource, compiled
 from tileir.cpu.run.threads import default_threads
@@ -41,6 +42,8 @@ from tileir.runtime.arguments import (
     ArrayArgument,
     Binder,
     Parameter,
+    PointerArgument,
+    ScalarArgument,
     binder,
     integer_range,
     plain_dtypes,
@@ -49,7 +52,7 @@ from tileir.runtime.arrays import CPU, plain_types
 from tileir.runtime.exact import exact_kernel
 from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.memory import GlobalStorage, give_memory
-from tileir.runtime.module import DirectRun, Kernel, Module, Run
+from tileir.runtime.module import DirectRun, Kernel, Module, Run, bind
 from tileir.runtime.options import (
     Check,
     LaunchOptions,
@@ -79,7 +82,7 @@ class Native:
 
     name = "cpu"
     description = "native code through LLVM; memory accesses are checked unless told otherwise"
-    devices = (CPU,)
+    devices: tuple[str, ...] = (CPU,)
     gives_output = True
 
     def binder(self, parameter: Parameter) -> Binder:
@@ -95,7 +98,7 @@ class Native:
         checks, which look for what rewrites leave out).
         """
         prepared = _launches(kernel, _LEVELS[check_level(check)], options)
-        return prepared.runs(prepared.settings(options) if options else prepared.usual)
+        return prepared.runs(prepared.settings(options)) if options else prepared.runs(prepared.usual, self)
 
 
 class NativeLaunches:
@@ -121,8 +124,9 @@ class NativeLaunches:
             listener("progress", options.get("progress")),
         )
 
-    def runs(self, settings: Settings) -> NativeRun:
-        return NativeRun(self._kernel, self.program, self._runner, settings)
+    def runs(self, settings: Settings, target: Native | None = None) -> NativeRun:
+        """Return what launches with these settings, for a `target` directly where it can."""
+        return NativeRun(target, self._kernel, self.program, self._runner, settings)
 
 
 def _never(grid: GridLike, values: Sequence[object]) -> bool:
@@ -132,40 +136,61 @@ def _never(grid: GridLike, values: Sequence[object]) -> bool:
 class NativeRun(DirectRun):
     """Launches a kernel with settings."""
 
-    def __init__(self, kernel: Kernel, program: NativeProgram, runner: Runner, settings: Settings) -> None:
-        self._kernel, self._program, self._runner, self._settings = kernel, program, runner, settings
-        self._storage = kernel.module.globals
+    def __init__(
+        self, target: Native | None, kernel: Kernel, program: NativeProgram, runner: Runner, settings: Settings
+    ) -> None:
+        self._target, self._kernel, self._program = target, kernel, program
+        self._runner, self._settings, self._storage = runner, settings, kernel.module.globals
         self._made_for: tuple[object, ...] = ()
         self.direct = _never
 
     def __call__(self, grid: Grid, arguments: Sequence[Argument]) -> None:
+        if self.direct(grid, tuple(arguments)):
+            return
         if self._program.prints:
             _require_registered(self._program)
         given = NativeArguments(arguments, self._storage)
         self._runner.run(grid, given.slots, self._settings, given)
-
-    def learn(self, bind: Callable[[Sequence[object]], Sequence[Argument]]) -> None:
-        """Make `direct` ready: again after a fork, once torch is imported, and after a launch that did not end well."""
         libraries = plain_types()
-        shared = self._runner.shared()
-        if self._made_for == (libraries, shared):
-            return
-        self._made_for = libraries, shared
+        if self._target is not None and libraries != self._made_for:
+            self._made_for = libraries
+            self.direct = self._launcher(self._target, libraries) or _never
+            _direct_runs.add(self)
+
+    def forget(self) -> None:
+        """Have `direct` made again: after a fork, and after a launch that did not end well."""
+        self.direct, self._made_for = _never, ()
+
+    def _launcher(self, target: Native, libraries: tuple[object, object, object]) -> Launcher | None:
         words = _parameter_words(self._kernel, len(self._storage.addresses))
-        if words is None:
-            return
 
         def memory(grid: object, values: tuple[object, ...]) -> tuple[Grid, NativeArguments]:
-            self.direct, self._made_for = _never, ()
-            return checked_grid(cast(GridLike, grid), self._kernel.name), NativeArguments(bind(values), self._storage)
+            self.forget()
+            bound = [value for value in values if isinstance(value, _BOUND)]
+            arguments = bound if len(bound) == len(values) else bind(self._kernel, values, target)
+            return checked_grid(cast(GridLike, grid), self._kernel.name), NativeArguments(arguments, self._storage)
 
         bounds = [0] * (ENTRY * sum(kind == b"p" for kind, *_ in words))
         slots = _slots([0] * len(words), self._storage, bounds)
-        self.direct = self._runner.launcher(words, libraries, slots, self._settings, memory) or _never
+        return self._runner.launcher(words, (*libraries, frozenset(_BOUND)), slots, self._settings, memory)
 
 
-def _parameter_words(kernel: Kernel, globals: int) -> list[ParameterWords] | None:
-    """Describe the parameters for a launcher; None if it has no kind for one of them."""
+_BOUND = ArrayArgument, PointerArgument, ScalarArgument
+_direct_runs: WeakSet[NativeRun] = WeakSet()
+
+
+def _forget_all() -> None:
+    for run in _direct_runs:
+        run.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    # A child has none of the threads and arenas that its parent has.
+    os.register_at_fork(after_in_child=_forget_all)
+
+
+def _parameter_words(kernel: Kernel, globals: int) -> list[ParameterWords]:
+    """Describe the parameters for a launcher."""
     words: list[ParameterWords] = []
     bounds = len(kernel.parameters) + globals
     for parameter in kernel.parameters:
@@ -175,10 +200,8 @@ def _parameter_words(kernel: Kernel, globals: int) -> list[ParameterWords] | Non
             bounds += ENTRY
         elif element in INTEGERS:
             words.append((b"i", 0, *integer_range(element), set()))
-        elif element is t.F32:
-            words.append((b"f", 0, 0, 0, set()))
         else:
-            return None
+            words.append((b"f" if element is t.F32 else b"x", 0, 0, 0, set()))
     return words
 
 

@@ -1,11 +1,11 @@
 /* Short launches of native code, without Python's price for each argument.
 
 A Launcher belongs to one kernel. Called with a grid and arguments, it looks whether they are of the usual kinds
-(contiguous arrays and tensors, numbers that fit), writes them into the record of the launch, runs the native code on
-this thread and returns True. It returns False, and has done nothing, for anything else, for work that is worth several
-threads, and while it is at work already: then `tileir.runtime.native` launches, which also says what is wrong. The
-layout of the record is that of `tileir.cpu.emit.record`. Only the limited interface of CPython is used, and arrays and
-tensors are asked by the names of their attributes.
+(contiguous arrays and tensors, numbers that fit) or bound already, writes them into the record of the launch, runs the
+native code on this thread and returns True. It returns False, and has done nothing, for anything else, for work that is
+worth several threads, and while it is at work already: then `tileir.runtime.native` launches, which also says what is
+wrong. The layout of the record is that of `tileir.cpu.emit.record`. Only the limited interface of CPython is used, and
+arrays and tensors are asked by the names of their attributes.
 */
 
 #define Py_LIMITED_API 0x030B0000
@@ -13,16 +13,14 @@ tensors are asked by the names of their attributes.
 #include <Python.h>
 
 #include <float.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
-#include <structmember.h>
 #include <time.h>
 
 enum { LIMIT = 64, CHUNK = 128, FUEL = 136, GRID = 144, SLOTS = 232 };
 
 /* The Python objects of a Launcher: types and torch.strided, what a launch uses, what is called where one went wrong. */
-enum { ARRAY, TENSOR, STRIDED, LAUNCH, ANSWER, ARENAS, TICKER, RUNNING, ENDED, HELD };
+enum { ARRAY, TENSOR, STRIDED, BOUND, LAUNCH, ANSWER, ARENAS, TICKER, RUNNING, ENDED, HELD };
 
 /* Attributes by name, as strings that live as long as the process: a lookup with a new string is slow. */
 #define FOR_EACH_NAME(X)                                                                                     \
@@ -34,16 +32,11 @@ enum { FOR_EACH_NAME(AS_CONSTANT) NAMES };
 static const char *const spelling[NAMES] = {FOR_EACH_NAME(AS_TEXT)};
 static PyObject *names[NAMES];
 
-static const int64_t MAX_EXTENT = (1 << 24) - 1;
+enum { MAX_EXTENT = (1 << 24) - 1, KEPT = 8 /* free arenas of a thread */ };
 static const uint64_t SELDOM = (uint64_t)1 << 40; /* tensors below may have lost their storage */
-static const Py_ssize_t KEPT = 8;                 /* free arenas of a thread */
-
-static unsigned long forks; /* a child has none of the threads and arenas that its parent has */
-
-static void count_fork(void) { forks++; }
 
 typedef struct {
-    char kind; /* 'p' pointer, 'i' integer, 'f' f32 */
+    char kind; /* 'p' pointer, 'i' integer, 'f' f32, 'x' other number */
     Py_ssize_t bounds;
     long long lowest;
     unsigned long long mask;
@@ -59,8 +52,7 @@ typedef struct {
     int32_t (*driver)(void *, void *);
     int64_t fuel;
     Py_ssize_t arena_size;
-    double seconds, worth; /* of a tile block in the last launch; of work that deserves several threads */
-    unsigned long forks;
+    double *seconds, worth; /* of a tile block in the last launch; of work that deserves several threads */
     int busy;
     PyObject *held[HELD];
 } Launcher;
@@ -102,7 +94,7 @@ static int takes(Parameter *parameter, PyObject *value) {
     return found;
 }
 
-/* Begin and size of memory that any kernel may use; 0 for other values, -1 with an error. */
+/* Find memory that any kernel may use; 0 for other values, -1 with an error. */
 static int plain_memory(Launcher *self, PyObject *value, uint64_t *begin, uint64_t *size) {
     if ((PyObject *)Py_TYPE(value) == self->held[ARRAY]) {
         Py_buffer view;
@@ -149,8 +141,8 @@ static int put_integer(Launcher *self, Py_ssize_t slot, Parameter *parameter, Py
     return 1;
 }
 
-static int put_float(Launcher *self, Py_ssize_t slot, PyObject *value) {
-    double number = PyFloat_CheckExact(value) ? PyFloat_AsDouble(value) : DBL_MAX;
+static int put_float(Launcher *self, Py_ssize_t slot, Parameter *parameter, PyObject *value) {
+    double number = parameter->kind == 'f' && PyFloat_CheckExact(value) ? PyFloat_AsDouble(value) : DBL_MAX;
     if (!(-FLT_MAX <= number && number <= FLT_MAX))
         return 0;
     float rounded = (float)number;
@@ -160,15 +152,33 @@ static int put_float(Launcher *self, Py_ssize_t slot, PyObject *value) {
     return 1;
 }
 
+/* Put an `Argument`: a named tuple whose second item is a word, and the third of a pointer's its bounds. */
+static int put_bound(Launcher *self, Py_ssize_t slot, Parameter *parameter, PyObject *value) {
+    uint64_t words[4];
+    PyObject *bounds = PyTuple_GetItem(value, 2), *reaches = PyTuple_GetItem(value, PyTuple_Size(value) - 1);
+    put(self, slot, PyLong_AsUnsignedLongLong(PyTuple_GetItem(value, 1)));
+    if (parameter->kind != 'p')
+        return !PyErr_Occurred();
+    if (!PyTuple_Check(bounds) || PyTuple_Size(bounds) != 4 || PyTuple_Size(reaches) != 0)
+        return 0;
+    for (Py_ssize_t word = 0; word < 4; word++) {
+        words[word] = PyLong_AsUnsignedLongLong(PyTuple_GetItem(bounds, word));
+        put(self, parameter->bounds + word, words[word]);
+    }
+    return words[1] == words[3] && !PyErr_Occurred(); /* else the array has gaps */
+}
+
 static int put_arguments(Launcher *self, PyObject *arguments) {
     if (PyTuple_Size(arguments) != self->count)
         return 0;
     for (Py_ssize_t slot = 0; slot < self->count; slot++) {
         Parameter *parameter = &self->parameters[slot];
         PyObject *value = PyTuple_GetItem(arguments, slot);
-        int fits = parameter->kind == 'p'   ? put_pointer(self, slot, parameter, value)
+        int bound = PySet_Contains(self->held[BOUND], (PyObject *)Py_TYPE(value)) == 1;
+        int fits = bound                    ? put_bound(self, slot, parameter, value)
+                   : parameter->kind == 'p' ? put_pointer(self, slot, parameter, value)
                    : parameter->kind == 'i' ? put_integer(self, slot, parameter, value)
-                                            : put_float(self, slot, value);
+                                            : put_float(self, slot, parameter, value);
         if (!fits) {
             PyErr_Clear();
             return 0;
@@ -203,10 +213,8 @@ static PyObject *take_arena(Launcher *self, PyObject *free) {
     if (last < 1)
         return NULL;
     PyObject *arena = Py_NewRef(PyList_GetItem(free, last - 1));
-    if (number_of(arena, A_size, 0) < (uint64_t)self->arena_size || PyList_SetSlice(free, last - 1, last, NULL) < 0) {
-        Py_DECREF(arena);
-        return NULL;
-    }
+    if (number_of(arena, A_size, 0) < (uint64_t)self->arena_size || PyList_SetSlice(free, last - 1, last, NULL) < 0)
+        Py_CLEAR(arena);
     return arena;
 }
 
@@ -254,7 +262,7 @@ static int run(Launcher *self, PyObject *free, PyObject *arena, int64_t total, P
         Py_BEGIN_ALLOW_THREADS
         double start = now();
         status = self->driver(self->record, address);
-        self->seconds = (now() - start) / (double)total;
+        *self->seconds = (now() - start) / (double)total;
         Py_END_ALLOW_THREADS
     }
     if (PySet_Discard(self->held[RUNNING], self->held[LAUNCH]) < 0 ||
@@ -273,12 +281,12 @@ static PyObject *launcher_call(PyObject *object, PyObject *given, PyObject *Py_U
     PyObject *grid, *arguments;
     if (!PyArg_ParseTuple(given, "OO", &grid, &arguments))
         return NULL;
-    if (self->busy || self->forks != forks || !PyTuple_CheckExact(arguments))
+    if (self->busy || !PyTuple_CheckExact(arguments))
         return Py_NewRef(Py_False);
     self->busy = 1;
     int ran = 0;
     int64_t total = put_grid(self, grid);
-    if (total > 0 && (total == 1 || (double)total * self->seconds < self->worth) && put_arguments(self, arguments)) {
+    if (total > 0 && (total == 1 || (double)total * *self->seconds < self->worth) && put_arguments(self, arguments)) {
         PyObject *free = PyObject_GetAttr(self->held[ARENAS], names[A_free]);
         PyObject *arena = take_arena(self, free);
         if (arena != NULL)
@@ -311,12 +319,12 @@ static int set_parameters(Launcher *self, PyObject *parameters) {
 
 static int launcher_init(PyObject *object, PyObject *given, PyObject *Py_UNUSED(keywords)) {
     Launcher *self = (Launcher *)object;
-    unsigned long long record, driver;
+    unsigned long long record, driver, seconds;
     PyObject *parameters, *held;
     if (self->parameters != NULL)
         return 0; /* it is made once */
-    if (!PyArg_ParseTuple(given, "O!KKLnddO!", &PyTuple_Type, &parameters, &record, &driver, &self->fuel,
-                          &self->arena_size, &self->seconds, &self->worth, &PyTuple_Type, &held))
+    if (!PyArg_ParseTuple(given, "O!KKLnKdO!", &PyTuple_Type, &parameters, &record, &driver, &self->fuel,
+                          &self->arena_size, &seconds, &self->worth, &PyTuple_Type, &held))
         return -1;
     for (Py_ssize_t at = 0; at < HELD; at++) {
         PyObject *object_held = PyTuple_GetItem(held, at);
@@ -325,8 +333,8 @@ static int launcher_init(PyObject *object, PyObject *given, PyObject *Py_UNUSED(
         self->held[at] = Py_NewRef(object_held);
     }
     self->record = (unsigned char *)(uintptr_t)record;
+    self->seconds = (double *)(uintptr_t)seconds;
     self->driver = (int32_t(*)(void *, void *))(uintptr_t)driver;
-    self->forks = forks;
     return set_parameters(self, parameters);
 }
 
@@ -363,18 +371,12 @@ static void launcher_dealloc(PyObject *object) {
     Py_DECREF(type);
 }
 
-static PyMemberDef launcher_members[] = {
-    {"seconds", T_DOUBLE, offsetof(Launcher, seconds), 0, "seconds that a tile block took in the last launch"},
-    {NULL, 0, 0, 0, NULL},
-};
-
 static PyType_Slot launcher_slots[] = {
     {Py_tp_init, launcher_init},
     {Py_tp_call, launcher_call},
     {Py_tp_traverse, launcher_traverse},
     {Py_tp_clear, launcher_clear},
     {Py_tp_dealloc, launcher_dealloc},
-    {Py_tp_members, launcher_members},
     {0, NULL},
 };
 
@@ -382,11 +384,9 @@ static PyType_Spec launcher_spec = {
     "tileir.cpu.run._launcher.Launcher", sizeof(Launcher), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, launcher_slots};
 
 static int add_types(PyObject *module) {
-    static int watched;
     for (int at = 0; at < NAMES; at++)
         if ((names[at] = PyUnicode_InternFromString(spelling[at])) == NULL)
             return -1;
-    watched = watched || pthread_atfork(NULL, NULL, count_fork) == 0;
     PyObject *type = PyType_FromSpec(&launcher_spec);
     int failed = type == NULL || PyModule_AddType(module, (PyTypeObject *)type) < 0;
     Py_XDECREF(type);
@@ -394,7 +394,6 @@ static int add_types(PyObject *module) {
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, add_types}, {0, NULL}};
-
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_launcher", NULL, 0, NULL, module_slots, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__launcher(void) { return PyModuleDef_Init(&module); }

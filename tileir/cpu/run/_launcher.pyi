@@ -1,7 +1,6 @@
 from collections.abc import Sequence
 
 class Launcher:
-    seconds: float
     def __init__(
         self,
         parameters: tuple[tuple[bytes, int, int, int, set[object]], ...],
@@ -9,7 +8,7 @@ class Launcher:
         driver: int,
         fuel: int,
         arena_size: int,
-        seconds: float,
+        seconds: int,
         worth: float,
         held: tuple[object, ...],
     ) -> None: ...

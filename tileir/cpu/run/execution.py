@@ -5,6 +5,7 @@ Tile blocks are shared out among threads, with helpers where they pay. `cpu.run.
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -30,8 +31,8 @@ except ImportError:  # it is built where there is a C compiler
     Launcher = None  # type: ignore[assignment, misc]
 
 ParameterWords = tuple[bytes, int, int, int, "set[object]"]
-"""A parameter for a launcher: ``p``, ``i`` or ``f`` for a pointer, an integer or f32; the slot of its bounds; its least
-and greatest integer; the element types that its arrays may have."""
+"""A parameter for a launcher: ``p``, ``i``, ``f`` or ``x`` for a pointer, an integer, f32 or another number; the slot
+of its bounds; its least and greatest integer; the element types that its arrays may have."""
 MemoryOf = Callable[[object, "tuple[object, ...]"], "tuple[Coordinates, LaunchMemory]"]
 WORTH_SHARING = 40e-6
 """Seconds of work below which waking a helper costs more than it brings."""
@@ -65,9 +66,8 @@ class Runner:
         self._free: list[_Work] = []
         self._make = _WaitingWork if program.waits else _Work
         self._most_threads = limits.physical_memory() // max(1, program.arena_size)
-        self._seconds = 1.0
-        """Seconds that a tile block took in the last launch; a launcher knows better."""
-        self._launcher: Launcher | None = None
+        self._seconds = ctypes.c_double(1.0)
+        """Seconds that a tile block took in the last launch."""
         self._worth_sharing = WORTH_SHARING if self._most_threads and not program.waits else 0.0
         """Seconds of work below which the launching thread does it alone, whatever else would have to be asked."""
 
@@ -81,8 +81,7 @@ class Runner:
         total = x * y * z
         if total > LARGEST_GRID:
             raise UnsupportedError(f"a grid of more than {LARGEST_GRID} tile blocks", "cpu")
-        seconds = self._seconds if self._launcher is None else self._launcher.seconds
-        if total * seconds < self._worth_sharing:
+        if total * self._seconds.value < self._worth_sharing:
             threads, chunk = 1, total
         else:
             threads = self._threads(total, settings.threads)
@@ -99,9 +98,7 @@ class Runner:
         finally:
             if launch.warnings:
                 self._warn(work, grid, memory)
-        self._seconds = work.seconds
-        if self._launcher is not None:
-            self._launcher.seconds = work.seconds
+        self._seconds.value = work.seconds
         self._raise_trap(work, grid, settings, memory)
         self._free.append(work)
 
@@ -111,23 +108,18 @@ class Runner:
             limit, source = settings.max_iterations, settings.source
             raise trap_of(work.first, block, self._program.name, source, memory, limit)
 
-    @staticmethod
-    def shared() -> object:
-        """Return what launches of this process share: another object after a fork."""
-        return _shared()
-
     def launcher(
         self,
         parameters: Sequence[ParameterWords],
-        types: tuple[object, object, object],
+        types: tuple[object, object, object, frozenset[type]],
         slots: tuple[int, ...],
         settings: Settings,
         memory: MemoryOf,
     ) -> Launcher | None:
         """Return a launcher for arguments like those in `slots`, or None for a kernel that always needs `run`.
 
-        `types` are those of arrays and tensors, and the layout that tensors must have; `memory` makes the grid and the
-        memory of a launch of what it was called with, for messages.
+        `types` are those of arrays and tensors, the layout that tensors must have, and the types of bound arguments;
+        `memory` makes the grid and the memory of a launch of what it was called with, for messages.
         """
         program, shared = self._program, _shared()
         if Launcher is None or program.waits or program.prints or not self._most_threads:
@@ -145,17 +137,16 @@ class Runner:
                     self._warn(work, extents, used)
             self._raise_trap(work, extents, settings, used)
 
-        self._launcher = Launcher(
+        return Launcher(
             tuple(parameters),
             work.record.address,
             program.driver_address,
             settings.max_iterations,
             program.arena_size,
-            self._seconds,
+            ctypes.addressof(self._seconds),
             inf if settings.threads == 1 else self._worth_sharing,
             (*types, work.launch, work.launch.own_answer, shared.arenas, shared.ticker, limits.running, ended),
         )
-        return self._launcher
 
     def _warn(self, work: _Work, grid: Coordinates, memory: LaunchMemory) -> None:
         """Issue the warnings of the tile blocks up to the one that trapped."""

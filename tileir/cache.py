@@ -44,7 +44,8 @@ def key_of(*texts: str) -> str:
 
 
 def default_directory() -> Path | None:
-    """``TILEIR_CACHE_DIR``, else ``tileir`` in the place that this system has for caches; None without a home."""
+    """Return ``TILEIR_CACHE_DIR``, else ``tileir`` in the place that this system has for caches; None without a
+    home."""
     chosen = os.environ.get("TILEIR_CACHE_DIR")
     if chosen:
         return Path(chosen)
@@ -54,7 +55,7 @@ def default_directory() -> Path | None:
 
 
 def _caches() -> Path:
-    """Raises RuntimeError if the user has no home directory."""
+    """Return the folder for caches. Raises RuntimeError if the user has no home directory."""
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     if sys.platform == "darwin":

@@ -37,7 +37,7 @@ class Affines:
     """The values of one function, the body of an entry or of a device function."""
 
     def __init__(self, body: Block, visit: Visitor | None = None) -> None:
-        """`visit` is called for each operation of the function when its operands are known."""
+        """Prepare a walk; `visit` is called for each operation of the function when its operands are known."""
         self._walk = Walk(body, visit)
 
     @property
@@ -50,7 +50,7 @@ class Affines:
         return self._walk.known.of(value)
 
     def promised_range(self, symbol: Symbol) -> Range:
-        """Bounds of a symbol, with what the program promises of it."""
+        """Return bounds of a symbol, with what the program promises of it."""
         return self._walk.promises.range(symbol)
 
     def move(self, argument: Value) -> Progress | None:
@@ -59,7 +59,7 @@ class Affines:
         return self._walk.moves.get(argument)
 
     def range(self, value: Value) -> Range:
-        """Bounds of the elements, read as signed, that hold if the program keeps its promises."""
+        """Return bounds of the elements, read as signed, that hold if the program keeps its promises."""
         found, known = self.of(value), self._walk.promises.range
         limits = ranges.signed(found.bits)
         if not all(need.promised or need.holds(known) for need in found.needs):
@@ -182,7 +182,7 @@ class _Dimension:
         return AxisInfo(contiguity, self.divisibility(form, max(contiguity, constancy)), constancy)
 
     def constancy(self, form: Expression) -> int:
-        """Elements in groups of so many are equal."""
+        """Return the size of groups of equal elements."""
         return min((self._constancy(symbol) for symbol in form.symbols()), default=self.lane.extent)
 
     def _constancy(self, symbol: Symbol) -> int:
@@ -202,7 +202,7 @@ class _Dimension:
         return together
 
     def contiguity(self, form: Expression, unit: int) -> int:
-        """Elements in groups of so many rise by `unit` each."""
+        """Return the size of groups of elements that rise by `unit` each."""
         rising, rest = form.split(lambda product, factor: self._moves(product))
         if len(rising.terms) != 1:
             return 1
@@ -222,7 +222,7 @@ class _Dimension:
         return 1
 
     def divisibility(self, form: Expression, group: int) -> int:
-        """The first elements of groups of `group` are multiples of this."""
+        """Return a divisor of the first elements of groups of `group`."""
         found = power_in(form.constant)
         for product, factor in form.terms.items():
             part = power_in(factor)

@@ -52,7 +52,7 @@ class Condition:
         return Condition(guards[:MAX_GUARDS], self.complete and other.complete and len(guards) <= MAX_GUARDS)
 
     def __invert__(self) -> Condition:
-        """The contrary, as far as it can be said."""
+        """Return the contrary, as far as it can be said."""
         if len(self.guards) != 1 or not self.complete:
             return UNKNOWN
         (guard,) = self.guards
@@ -83,7 +83,7 @@ def compared(predicate: Predicate, signedness: Signedness, a: Affine, b: Affine)
 
 
 def _least(x: Reading, y: Reading) -> Guard:
-    """``x <= y``."""
+    """Return the guard ``x <= y``."""
     return Guard(y.form - x.form, x.needs | y.needs)
 
 
@@ -92,7 +92,8 @@ def _less(x: Reading, y: Reading, strict: bool) -> Guard:
 
 
 def _unsigned_less(a: Affine, b: Affine, strict: bool) -> Condition:
-    """Below a number that is not negative when read as signed, a number is not negative either."""
+    """Return the condition of an unsigned comparison: a number below one that is not negative when read as signed is
+    not negative either."""
     x, y = a.signed, b.signed
     half = NoWrap(y.form, 0, (1 << (b.bits - 1)) - 1)
     needs = x.needs | b.needs | (NOTHING if half.holds() else frozenset({half}))
@@ -120,7 +121,7 @@ def _found(value: Value, known: Forms, depth: int) -> Condition:
 
 
 def _set(bit: Reading) -> Condition:
-    """A bit is 1 where its signed reading is below 0."""
+    """Return the condition that a bit is 1: its signed reading is below 0."""
     if bit.form.mentions(lambda symbol: isinstance(symbol, Unknown | Either)):
         return UNKNOWN
     return Condition((Guard(-bit.form - 1, bit.needs),))
@@ -164,7 +165,7 @@ def _select(op: core.Select, known: Forms, depth: int) -> Condition:
 
 @rules(misc.Assume, extension.OptimizationBarrier, shapes.Broadcast)
 def _same(op: Op, known: Forms, depth: int) -> Condition:
-    """A dimension of one element is in no expression, so that a broadcast changes none."""
+    """Return the operand's condition: a broadcast changes none, as a dimension of one element is in no expression."""
     return condition(op.operands[0], known, depth)
 
 

@@ -143,7 +143,7 @@ class _Pair:
     # ------------------------------------------------------------ what must agree
 
     def _agreements(self) -> Iterator[Agreement]:
-        """Coordinates that are equal wherever both touch one byte, and what is left of the addresses."""
+        """Yield coordinates that are equal wherever both touch one byte, and what is left of the addresses."""
         rest_a, rest_b = self.a.footprint.form, self.b.footprint.form
         pairs = list(self._coordinates())
         for pair in pairs:
@@ -179,7 +179,7 @@ class _Pair:
         return same and _limits(a, one) == _limits(b, other)
 
     def _coordinates(self) -> Iterator[Match]:
-        """Pairs of coordinates that the addresses grow by with the same stride."""
+        """Yield pairs of coordinates that the addresses grow by with the same stride."""
         left = [(one, self.b.footprint.form.step(one)) for one in self.b.footprint.coordinates]
         for one in self.a.footprint.coordinates:
             stride = self.a.footprint.form.step(one)
@@ -340,7 +340,7 @@ def _unreached(low: int, high: int, terms: Sequence[Term]) -> bool:
 def _witness(
     a: Footprint, b: Footprint, across_blocks: bool, arguments: Sequence[int | None] | None, grid: Grid
 ) -> Refuted | None:
-    """Two tile blocks that certainly touch one byte, sought among neighbours; None if there are none."""
+    """Return two tile blocks that certainly touch one byte, sought among neighbours; None if there are none."""
     if arguments is None or (a.storage is not None and a.storage.kind >= StorageKind.SHARED):
         return None
     extents = tuple(2 if extent is None else extent for extent in grid)
@@ -373,7 +373,7 @@ def _shared_byte(
 
 
 def _candidates(grid: tuple[int, int, int]) -> Iterator[tuple[Block, Block]]:
-    """Pairs of tile blocks next to each other, and at opposite ends, along each axis."""
+    """Yield pairs of tile blocks next to each other, and at opposite ends, along each axis."""
     for axis, extent in enumerate(grid):
         for place in {1, extent - 1} if extent > 1 else ():
             first, second = [0, 0, 0], [0, 0, 0]
@@ -383,7 +383,7 @@ def _candidates(grid: tuple[int, int, int]) -> Iterator[tuple[Block, Block]]:
 
 
 def only(block: Block) -> Blocks:
-    """One tile block, as `Program.extents` takes it."""
+    """Return one tile block, as `Program.extents` takes it."""
     return ((block[0], block[0] + 1), (block[1], block[1] + 1), (block[2], block[2] + 1))
 
 
@@ -441,7 +441,7 @@ def _is_small(window: Closeness) -> bool:
 
 
 def _pairs(first: np.ndarray, second: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """All pairs of blocks that are close in one respect; None if there are very many."""
+    """Return all pairs of blocks that are close in one respect; None if there are very many."""
     order = np.argsort(second, kind="stable")
     begin = np.searchsorted(second[order], first - high, "left")
     counts = np.searchsorted(second[order], first - low, "right") - begin

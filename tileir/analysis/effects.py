@@ -165,7 +165,7 @@ def checked_access(op: Op) -> MemoryAccess:
 
 
 def accesses_of(root: Op | Block) -> Iterator[MemoryAccess]:
-    """All accesses in an operation or block, in program order, with those of the functions that it calls."""
+    """Yield all accesses in an operation or block, in program order, with those of the functions that it calls."""
     return (access for op in reachable(root) if (access := access_of(op)) is not None)
 
 

@@ -53,7 +53,7 @@ class Extent:
         return self.empty or (self.low >= 0 and self.high <= size)
 
     def starts(self) -> np.ndarray:
-        """The offsets of the runs, in no order; there may be very many."""
+        """Return the offsets of the runs, in no order; there may be very many."""
         found = np.array([self.start], np.int64)
         for count, distance in self.dims:
             found = np.add.outer(found, np.arange(count, dtype=np.int64) * distance).ravel()
@@ -140,7 +140,7 @@ class TooHard(Exception):
 
 
 def reached(low: int, high: int, terms: Iterable[Term]) -> list[int] | None:
-    """Numbers for the terms, in their order, whose sum lies in [`low`, `high`]; None if there are none.
+    """Return numbers for the terms, in their order, whose sum lies in [`low`, `high`]; None if there are none.
 
     Raises `TooHard`.
     """
@@ -169,7 +169,7 @@ class _Search:
         self.divisors = [gcd(*(term.distance for term in terms[at:])) for at in range(len(terms))]
 
     def run(self, at: int, low: int, high: int) -> list[int] | None:
-        """Numbers for the terms from `at` on."""
+        """Return numbers for the terms from `at` on."""
         if at == len(self.terms):
             return [] if low <= 0 <= high else None
         if low + -low % self.divisors[at] > high:

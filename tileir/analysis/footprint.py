@@ -242,7 +242,7 @@ def _shared(form: Expression, lane: Symbol, step: Expression, guard: Guard) -> E
 
 
 def _ordered(guards: Sequence[Guard]) -> tuple[Guard, ...]:
-    """Each once, those of whole tiles first."""
+    """Return each guard once, those of whole tiles first."""
     return tuple(sorted(dict.fromkeys(guards), key=lambda guard: guard.form.mentions(lambda s: isinstance(s, Lane))))
 
 
@@ -259,6 +259,6 @@ def _storage_and_rest(form: Expression) -> tuple[Storage | None, Expression]:
 
 
 def _why_unknown(form: Expression) -> str:
-    """The reason why it is not seen in which memory an address lies."""
+    """Return the reason why the memory of an address is unknown."""
     sources = [symbol.why for symbol in form.symbols() if isinstance(symbol, Unknown)]
     return f"the address comes from {sources[0]}" if sources else "the address is no memory moved by an offset"

@@ -44,7 +44,7 @@ def is_visible(value: Value, op: Op) -> bool:
 
 
 def ancestor_in(block: Block | None, op: Op) -> Op:
-    """`op`, or the operation around it, that stands in `block`."""
+    """Return `op`, or the operation around it, that stands in `block`."""
     while op.parent is not block:
         around = op.parent_op
         assert around is not None, "the block is around the operation"

@@ -180,7 +180,8 @@ def _bitcast(op: conversion.Bitcast, known: Forms) -> Affine | None:
 
 @rules(core.Offset)
 def _offset(op: core.Offset, known: Forms) -> Affine:
-    """Addresses modulo 2^64, moved by the signed reading of a number of elements, rounded to whole bytes toward 0."""
+    """Return addresses modulo 2^64, moved by the signed reading of a number of elements, rounded to whole bytes toward
+    0."""
     pointer, distance = known.of(op.ptr), known.of(op.offset).signed
     bits = op.ptr.tile.pointer.pointee.memory_bits
     moved = distance.form * (bits // 8) if bits >= 8 else function(Kind.TRUNCATED, distance.form, number(8 // bits))
@@ -335,7 +336,8 @@ def _same(op: Op, known: Forms) -> Form | None:
 
 @rules(shapes.Broadcast)
 def _broadcast(op: shapes.Broadcast, known: Forms) -> Affine:
-    """No expression has a lane of a dimension of one element, and the others stay as they are."""
+    """Return the operand's expression: no expression has a lane of a dimension of one element, and the others stay as
+    they are."""
     return known.of(op.source)
 
 
@@ -352,7 +354,7 @@ def permuted(shape: tuple[int, ...], permutation: Sequence[int]) -> Index:
 
 @rules(shapes.Extract)
 def _extract(op: shapes.Extract, known: Forms) -> Affine | None:
-    """The indices count subtiles."""
+    """Return the subtile; the indices count subtiles."""
     sizes = op.result.tile.shape
     firsts = [Reading(number(size)) * known.of(index).signed for size, index in zip(sizes, op.indices)]
     found = mapped(known.of(op.source), tuple(first.form + lane for first, lane in zip(firsts, lanes(sizes))))

@@ -58,7 +58,7 @@ class Progress:
         return not any(map(mentions_lanes, forms)) and (self.step is None or not mentions_lanes(self.step))
 
     def after(self, turns: Expression, moved: Expression) -> Affine | None:
-        """After `turns`, or having moved by `moved` where there is no step."""
+        """Return the value after `turns`, or moved by `moved` where there is no step."""
         try:
             form = self.start.form + (moved if self.step is None else self.step * turns)
             needs = (need.of(need.form.substituted(lambda symbol: _filled(symbol, form))) for need in self.needs)
@@ -306,7 +306,8 @@ class Walk:
         return lower, upper, self.known.of(op.step).signed
 
     def _bind_induction(self, op: control.For, turn: Expression, point: ProgramPoint) -> None:
-        """``lower + step * turn``, which is less than the upper bound and so does not wrap around."""
+        """Bind the induction value to ``lower + step * turn``, which is less than the upper bound and so does not wrap
+        around."""
         lower, _, step = self._bounds(op)
         argument = op.body.args[0]
         exact = frozenset({Signedness.UNSIGNED if op.unsigned else Signedness.SIGNED})

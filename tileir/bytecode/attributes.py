@@ -172,7 +172,7 @@ def read_tagged(tables: TableReaders, cursor: ByteCursor, depth: int = 0) -> Att
 
 
 def read_hints(tables: TableReaders, cursor: ByteCursor) -> OptimizationHints:
-    """Optimization hints with their tag."""
+    """Return optimization hints with their tag."""
     begin = cursor.at
     value = read_tagged(tables, cursor)
     if not isinstance(value, OptimizationHints):
@@ -344,7 +344,7 @@ WRITE_KIND: dict[AttributeKind, KindWriter] = {
 
 
 def write_tagged(tables: TableWriters, sink: Sink, value: Attribute, depth: int = 0) -> None:
-    """An attribute with its tag in front."""
+    """Write an attribute with its tag in front."""
     tag, write = _WRITE_TAG.get(type(value), (0, None))
     if write is None:
         raise BytecodeFault(faults.WRITE_ATTR, f"expected an attribute that bytecode can hold, got {value!r}")

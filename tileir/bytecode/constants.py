@@ -38,7 +38,7 @@ def _read_constant(tables: TableReaders, cursor: ByteCursor, depth: int) -> Attr
 
 
 def write_constants(tables: TableWriters, sink: Sink, value: ArrayAttr, depth: int = 0) -> None:
-    """A count, then the constants with their tags."""
+    """Write a count, then the constants with their tags."""
     if depth >= MAX_NESTING:
         raise BytecodeFault(faults.NESTING, f"expected tuples nested at most {MAX_NESTING} deep, got more")
     sink.varint(len(value))

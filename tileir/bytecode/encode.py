@@ -79,7 +79,7 @@ def _unwritable(module: Module) -> Iterator[Diagnostic]:
 
 
 def _effects(op: Op) -> Iterator[Diagnostic]:
-    """Operations with effects in the body of a reduction; those with regions count by what is in them.
+    """Yield operations with effects in the body of a reduction; those with regions count by what is in them.
 
     The writer of 13.3 asks for pure operations; the tools read whatever is free of memory effects, in every version.
     """
@@ -91,7 +91,7 @@ def _effects(op: Op) -> Iterator[Diagnostic]:
 
 
 def _passed_by_no_launch(module: Module) -> Iterator[Diagnostic]:
-    """Parameters of entries that are no tiles (spec: module#entry-checks)."""
+    """Yield parameters of entries that are no tiles (spec: module#entry-checks)."""
     for item in module.items:
         for index, type in enumerate(item.function_type.inputs if isinstance(item, Entry) else ()):
             if not isinstance(type, TileType):

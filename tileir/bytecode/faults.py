@@ -112,5 +112,6 @@ def shown_type(type: Type) -> str:
 
 
 def _few(types: tuple[Type, ...]) -> str:
-    """Signatures may hold any number of long types, again and again; spell only those that will be shown."""
+    """Return a few of the types: signatures may hold any number of long types, so only those that will be shown are
+    spelled."""
     return ", ".join(map(repr, types[:_SHOWN_PARTS])) + (", ..." if len(types) > _SHOWN_PARTS else "")

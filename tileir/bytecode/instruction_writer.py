@@ -29,7 +29,7 @@ class BodyWriter:
         self._visible = 0
 
     def write(self, block: Block) -> None:
-        """The block of an entry; its arguments are the first values."""
+        """Write the block of an entry; its arguments are the first values."""
         self._define(block.args)
         for op in block.ops:
             self._instruction(op, 0)
@@ -114,7 +114,7 @@ class BodyWriter:
 
     @staticmethod
     def _check_operands(op: Op, layout: InstructionLayout) -> None:
-        """Operand groups must be as declared, or the file could not be read."""
+        """Check that operand groups are as declared, without which the file could not be read."""
         sizes = op.segments
         fits = len(sizes) == len(layout.operands) and sum(sizes) == len(op.operands)
         for step, size in zip(layout.operands, sizes):
@@ -145,7 +145,7 @@ class BodyWriter:
                 raise BytecodeFault(faults.MALFORMED, f"expected a block in region '{region.name}', got none")
 
     def _block(self, block: Block, depth: int) -> None:
-        """A region of one block; the values in it are not visible afterwards."""
+        """Write a region of one block; the values in it are not visible afterwards."""
         visible = self._visible
         check_terminated(block)
         self._sink.varint(1)
@@ -174,14 +174,14 @@ def held(op: Op, attr: Attr) -> Any:
 
 
 def check_terminated(block: Block) -> None:
-    """Files hold no implicit terminators."""
+    """Check that every region has a terminator, as files hold no implicit ones."""
     if block.terminator is None:
         got = f"'{block.ops[-1].spec.name}'" if block.ops else "an empty block"
         raise BytecodeFault(faults.MALFORMED, f"expected a block that ends with a terminator, got {got}")
 
 
 def _sized(values: tuple[bool, ...], count: int) -> tuple[bool, ...]:
-    """One boolean per operand; an attribute that is left out is all false."""
+    """Return one boolean per operand; an attribute that is left out is all false."""
     if values and len(values) != count:
         raise BytecodeFault(faults.MALFORMED, f"expected {count} booleans, got {len(values)}")
     return values or (False,) * count

@@ -88,7 +88,8 @@ class Numbering:
         return len(self._numbers)
 
     def write(self, sink: Sink, width: int) -> None:
-        """The table of all of them: count, padding, offsets of `width` bytes, entries; just the count if empty."""
+        """Write the table of all entries: count, padding, offsets of `width` bytes, entries; just the count if
+        empty."""
         sink.varint(len(self))
         if self._numbers:
             sink.padding(width)

@@ -184,7 +184,7 @@ def _read_alignment(cursor: ByteCursor, section: Section) -> int:
 
 
 def _skip_padding(cursor: ByteCursor, alignment: int) -> None:
-    """Padding in front of a payload counts from the start of the file."""
+    """Skip the padding in front of a payload, which counts from the start of the file."""
     begin = cursor.at
     cursor.take(-begin % alignment)
     cursor.note(begin, "padding")

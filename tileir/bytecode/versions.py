@@ -197,7 +197,7 @@ def _dated_parts(value: object) -> Iterator[t.Type | a.EnumAttr]:
 
 
 def _components(type: t.Type) -> Iterator[t.Type]:
-    """`type` and all types inside it."""
+    """Yield `type` and all types inside it."""
     yield type
     if isinstance(type, t.PointerType):
         yield type.pointee

@@ -203,7 +203,7 @@ class Sink:
             self.svarint(value - (1 << 64) if value >> 63 else value)
 
     def pattern(self, value: int, width: int) -> None:
-        """`value` as a two's complement pattern of `width` bits."""
+        """Write `value` as a two's complement pattern of `width` bits."""
         if not -(1 << (width - 1)) <= value < 1 << width:
             raise BytecodeFault(RANGE, f"expected an integer of {width} bits, got {value}")
         self.varint(value & ((1 << width) - 1))

@@ -198,7 +198,7 @@ def _complain(verb: str, message: str, status: int) -> int:
 
 
 def top_parser() -> argparse.ArgumentParser:
-    """The parser of what may stand in front of a verb."""
+    """Return the parser of what may stand in front of a verb."""
     verbs = "\n".join(f"  {verb:9} {text}" for verb, (_, text) in VERBS.items())
     parser = _Parser(
         prog="tileir",

@@ -20,7 +20,7 @@ def abbreviating(stream: TextIO) -> Callable[[str], object] | None:
 
 
 def abbreviated(text: str) -> str:
-    """`text` with the middle of rows, and of lists of rows, left out if a tile in it is long."""
+    """Return `text` with the middle of rows, and of lists of rows, left out if a tile in it is long."""
     if text.count(", ") < LONGEST:
         return text
     return _ROWS.sub(lambda match: f"[{_cut(_ROW.findall(match[1]), '[{}]')}]", _ROW.sub(_cut_row, text))

@@ -87,7 +87,8 @@ def _seconds(launch: Callable[[], object]) -> float:
 def timed(
     launch: Callable[[], object], runs: int | None, clock: Callable[[Callable[[], object]], float] = _seconds
 ) -> tuple[float, Times]:
-    """Seconds of the first launch, and by `clock` of as many further ones as asked for or as fit into a while."""
+    """Return seconds of the first launch, and by `clock` of as many further ones as asked for or as fit into a
+    while."""
     first, estimate = _seconds(launch), clock(launch)
     count = runs or int(max(LEAST, min(MOST, MIN_SECONDS / max(estimate, 1e-9))))
     return first, Times(sorted(clock(launch) for _ in range(count)))

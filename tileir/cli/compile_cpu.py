@@ -49,7 +49,7 @@ def _vectors(assembly: str) -> str:
 
 
 def _in_general(site: TrapSite) -> str:
-    """The message of a site before there are numbers to put into it."""
+    """Return the message of a site before there are numbers to put into it."""
     if site.kind is TrapKind.ACCESS:
         return "an access to memory that the launch has not given"
     return re.sub(r"\{\d*\}", "…", site.message)

@@ -186,7 +186,7 @@ def _optimised(module: Module, options: argparse.Namespace) -> Module:
 
 
 def _argument(word: str) -> tuple[str, int | float]:
-    """``n=1000``."""
+    """Parse an argument such as ``n=1000``."""
     name, _, number = word.partition("=")
     for kind in (int, float):
         try:
@@ -234,7 +234,7 @@ def value_text(value: Value, depth: int = DEPTH) -> str:
 
 
 def values_text(values: Sequence[Value]) -> str:
-    """Values that stand for the results of an operation."""
+    """Return values that stand for the results of an operation."""
     return shortened(", ".join(map(value_text, values)))
 
 

@@ -74,7 +74,7 @@ def add_optimize(parser: argparse.ArgumentParser) -> None:
 
 
 def add_gpu_options(parser: argparse.ArgumentParser) -> None:
-    """The spread of a kernel over a GPU."""
+    """Add the options that spread a kernel over a GPU."""
     parser.add_argument("--warps", type=int, metavar="N", help="GPU: warps of a block (default: the compiler chooses)")
     parser.add_argument("--stages", type=int, metavar="N", help="GPU: stages of pipelines (default: as for --warps)")
 

@@ -33,7 +33,7 @@ class ProgressLine:
         self.begin()
 
     def begin(self, kernel: str = "") -> None:
-        """A launch of `kernel` begins."""
+        """Note that a launch of `kernel` begins."""
         self.kernel = shown(kernel)
         self._begin, self._done = self._clock(), 0
         self._due = self._begin + PATIENCE
@@ -67,7 +67,7 @@ class ProgressLine:
 
 
 def _text(done: int, total: int, seconds: float) -> str:
-    """Tile blocks done, how many a second, and the time that is left at that rate."""
+    """Return tile blocks done, how many a second, and the time that is left at that rate."""
     text = f"{done} of {total} tile block{'' if total == 1 else 's'} in {_duration(seconds)}"
     if not done:
         return text

@@ -26,7 +26,7 @@ Enabled = Callable[..., AbstractContextManager[SanitizerSession | None]]
 
 
 def add_script(parser: argparse.ArgumentParser) -> None:
-    """The options and arguments of a verb."""
+    """Add the options and arguments of a verb."""
     parser.add_argument("--target", default=DEFAULT_TARGET, help=f"where kernels run (default: {DEFAULT_TARGET})")
     parser.add_argument("--sanitize", action="store_true", help="run on the interpreter; report races and other faults")
     add_checks(parser)

@@ -32,7 +32,7 @@ class CpuDevice:
     id = 0
 
     def __init__(self, device: int = 0) -> None:
-        """Any number names it."""
+        """Accept any number as the name of the device."""
 
     def synchronize(self) -> None:
         """Do nothing, as nothing is ever pending."""
@@ -44,7 +44,7 @@ class CpuDevice:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Leaves an error to the caller."""
+        """Leave errors to the caller."""
 
 
 class CupyFinder(MetaPathFinder, Loader):

@@ -13,7 +13,7 @@ class Stream:
     ptr = 0
 
     def __init__(self, *args: object, **kwargs: object) -> None:
-        """Takes what CUDA's streams take: device, priority, non-blocking."""
+        """Accept the arguments of CUDA's streams: device, priority, non-blocking."""
 
     def synchronize(self) -> None:
         """Do nothing, as nothing is ever pending."""
@@ -36,7 +36,7 @@ class Stream:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Leaves an error to the caller."""
+        """Leave errors to the caller."""
 
 
 Stream.null = Stream()
@@ -52,16 +52,16 @@ class Event:
         self._at = time.perf_counter()
 
     def synchronize(self) -> None:
-        """The moment has passed."""
+        """Do nothing, as the moment has passed."""
 
     def wait(self, stream: object = None) -> None:
-        """The moment has passed."""
+        """Do nothing, as the moment has passed."""
 
     def query(self) -> bool:
         return True
 
     def elapsed_time(self, end: Event) -> float:
-        """Milliseconds."""
+        """Return milliseconds."""
         return (end._at - self._at) * 1e3
 
 

@@ -79,7 +79,7 @@ def _streams() -> dict[str, object]:
 
 
 def _random(torch: Any) -> dict[str, object]:
-    """The generator of CUDA is that of the CPU, which makes the numbers."""
+    """Return CUDA's functions of random numbers, which use the generator of the CPU."""
     generator = torch.default_generator
     return {
         "manual_seed": generator.manual_seed,
@@ -116,7 +116,7 @@ def _memory() -> dict[str, object]:
 
 
 def _ranges() -> dict[str, object]:
-    """NVTX: ranges that nobody looks at."""
+    """Return the NVTX ranges, which do nothing."""
     return {"range": _within, **dict.fromkeys(("range_push", "range_pop", "range_start", "range_end", "mark"), _zero)}
 
 

@@ -110,7 +110,7 @@ def _method_to_cpu(function: Function) -> Function:
 
 
 def _of_type(function: Function) -> Function:
-    """`Tensor.type`, whose argument may name a tensor of CUDA."""
+    """Return `Tensor.type`, whose argument may name a tensor of CUDA."""
 
     @wraps(function)
     def call(self: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -123,7 +123,7 @@ def _of_type(function: Function) -> Function:
 
 
 def _loading(function: Function) -> Function:
-    """`torch.load`: to the CPU, unless it is told how tensors move."""
+    """Return `torch.load`, which loads to the CPU unless it is told how tensors move."""
 
     @wraps(function)
     def call(f: Any, map_location: Any = "cpu", *args: Any, **kwargs: Any) -> Any:
@@ -137,7 +137,7 @@ def _loading(function: Function) -> Function:
 
 
 def _with_out_dtype(torch: Any) -> Callable[[Function], Function]:
-    """Matrix products that may be asked for a wider result, which they do not give on the CPU: factors are widened."""
+    """Return matrix products with a wider result, which they do not give on the CPU: factors are widened."""
 
     def wrapper(function: Function) -> Function:
         @wraps(function)
@@ -156,7 +156,8 @@ def _with_out_dtype(torch: Any) -> Callable[[Function], Function]:
 
 
 def _generator(torch: Any) -> type:
-    """Torch's generator of random numbers, on the CPU whatever is asked for; a class, as annotations want one."""
+    """Return torch's generator of random numbers, on the CPU whatever is asked for; a class, as annotations want
+    one."""
 
     class Generator(torch.Generator):
         def __new__(cls, device: object = "cpu") -> Any:

@@ -144,7 +144,7 @@ class ArrayLayouts:
     """Entries kept: a program that never repeats a shape must not fill the memory."""
 
     def __init__(self, name: str, annotation: ArrayAnnotation | None, for_one: bool) -> None:
-        """`for_one`: a kernel is compiled for extents of 1, where the annotation names none."""
+        """Describe an annotation; `for_one`: a kernel is compiled for extents of 1, where the annotation names none."""
         self._name = name
         self._for_one = for_one
         self._annotation = annotation
@@ -152,7 +152,7 @@ class ArrayLayouts:
         self._kinds: dict[ArrayClass, ArrayClass] = {}
 
     def of(self, array: Array) -> ArrayLayout:
-        """Raises `IndexOverflow`, `NegativeStride` and `WrongStaticAxis`."""
+        """Return the layout of an array. Raises `IndexOverflow`, `NegativeStride` and `WrongStaticAxis`."""
         key = (array.dtype, array.shape, array.strides, array.address % DIVISOR == 0)
         layout = self._found.get(key)
         if layout is None:

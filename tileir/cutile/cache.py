@@ -59,7 +59,8 @@ class Specialisations:
         self._made: dict[Hashable, Specialisation] = {}
 
     def find(self, kernel: TileKernel, key: tuple) -> Specialisation:
-        """Raises the library's errors, `DiagnosticError` for bytecode that is no valid program, `UnsupportedError`."""
+        """Return the specialisation. Raises the library's errors, `DiagnosticError` for bytecode that is no valid
+        program, `UnsupportedError`."""
         found = self._made.get(key)
         if found is None:
             with without_collection():

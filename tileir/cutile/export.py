@@ -47,7 +47,7 @@ def python_file(kernel: TileKernel) -> str:
 
 @cache
 def _architecture() -> str | None:
-    """None, for bytecode that is made for no GPU in particular, where the library has it (since 1.6)."""
+    """Return None, for bytecode for no GPU in particular, where the library supports it (since 1.6)."""
     from cuda.tile.compilation import export_kernel
 
     required = inspect.signature(export_kernel).parameters["gpu_code"].default is inspect.Parameter.empty

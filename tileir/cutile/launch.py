@@ -112,7 +112,8 @@ class LaunchReplacement:
         *,
         programmatic_dependent_launch: bool = False,
     ) -> None:
-        """`cuda.tile.launch` on the target. Only GPUs have streams: elsewhere the kernel has run when this returns."""
+        """Launch as `cuda.tile.launch`, on the target. Only GPUs have streams: elsewhere the kernel has run when this
+        returns."""
         __tracebackhide__ = True
         try:
             found, extents, binding = self._ready(grid, kernel, kernel_args)
@@ -128,7 +129,7 @@ class LaunchReplacement:
     def benchmark(
         self, stream: object, grid: tuple[int, ...], kernel: TileKernel, kernel_args: tuple, flush_l2: bool = True, /
     ) -> object:
-        """Microseconds of one run, for `cuda.tile.tune`; compiling is not counted."""
+        """Return the microseconds of one run, for `cuda.tile.tune`; compiling is not counted."""
         __tracebackhide__ = True
         try:
             return self._microseconds(grid, kernel, kernel_args, self._options_on(stream))

@@ -156,7 +156,7 @@ class LeafParameter:
         return ArrayLayouts(self._place.path, None if annotation is None else annotation.element, self._for_one)
 
     def _array(self, value: Any, binding: Binding) -> Key:
-        """The second array in plain memory of one layout is taken in few steps."""
+        """Return the key of an array; a second array in plain memory of one layout takes few steps."""
         plain = plain_memory(value) if CPU in binding.devices else None
         if plain is None:
             return self._any_array(value, binding).kind
@@ -217,7 +217,8 @@ class LeafParameter:
     # ------------------------------------------------------------ lists
 
     def _list(self, value: list, binding: Binding) -> Key:
-        """A list is passed as a table with a row for each array: address, extents, strides, 64 bits each."""
+        """Return the key of a list, which is passed as a table with a row for each array: address, extents, strides, 64
+        bits each."""
         arrays = self._arrays_of(value, binding.devices)
         if not all(array.writable for array in arrays):
             binding.read_only.append((self._place, None))

@@ -68,9 +68,9 @@ def enabled_for_script(
     instead: Target | None = None,
     **options: Unpack[LaunchOptions],
 ) -> Iterator[SanitizerSession | None]:
-    """Within the block kernels run on `target`, those of child processes too; see `enable`.
+    """Run kernels on `target` within the block, those of child processes too; see `enable`.
 
-    `told` is told the name of each kernel that is about to be launched; `dump` keeps what each becomes.
+    `told` is called with the name of each kernel before its launch; `dump` keeps each kernel's code.
     """
     session = enable(target, children=True, sanitize=sanitize, check=check, instead=instead, **options)
     launcher = installed()

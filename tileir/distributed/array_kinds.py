@@ -79,7 +79,7 @@ def folder_of(array: Any, name: str) -> str:
 
 
 def written_as_one(array: Any) -> tuple[int, ...]:
-    """The shape of what is written as a whole: a shard, or a chunk where there are no shards."""
+    """Return the shape of what is written as a whole: a shard, or a chunk where there are no shards."""
     return tuple(getattr(array, "shards", None) or array.chunks)
 
 
@@ -175,7 +175,7 @@ def _is_writable(array: Any) -> bool:
 
 
 def reserve_files(arrays: Mapping[int, Any], plan: BandPlan) -> None:
-    """Room on the disk for all that is written into files. Raises OSError."""
+    """Reserve room on the disk for everything that is written into files. Raises OSError."""
     for at, array in arrays.items():
         if not is_file(array):
             continue

@@ -43,7 +43,7 @@ class ByteBox:
         return self.start + sum((count - 1) * distance for count, distance in self.dims) + self.run
 
     def of(self, array: np.ndarray) -> np.ndarray:
-        """These bytes of a dense array, in place."""
+        """Return these bytes of a dense array, in place."""
         flat = array.reshape(-1).view(np.uint8)
         shape = (*(count for count, _ in self.dims), self.run)
         strides = (*(distance for _, distance in self.dims), 1)
@@ -63,7 +63,7 @@ def box_of(extent: Extent, size: int) -> ByteBox | None:
 
 
 def lazy_array(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Zeros in pages of their own, which take memory when they are touched first."""
+    """Return zeros in pages of their own, which take memory when they are touched first."""
     size = prod(shape) * dtype.itemsize
     if not size:
         return np.zeros(shape, dtype)
@@ -138,8 +138,8 @@ def shape_of(rectangle: Rectangle) -> tuple[int, ...]:
 
 
 def put_together(shape: Sequence[int], parts: Sequence[tuple[Rectangle, Any]], otherwise: Any) -> list[Any]:
-    """Nested lists of the parts of an array, one for each dimension: of `parts`, which do not meet, and of `otherwise`
-    where there is none."""
+    """Return nested lists of the parts of an array, one for each dimension: of `parts`, which do not meet, and of
+    `otherwise` where there is none."""
     edges = [sorted({0, extent}.union(*(rectangle[at] for rectangle, _ in parts))) for at, extent in enumerate(shape)]
     cells = np.empty([len(each) - 1 for each in edges], object)
     for rectangle, part in parts:

@@ -52,7 +52,7 @@ def bands_of(grid: Grid, cut: Cut, allowed: Boundary | None = None) -> Iterator[
 
 
 def _ranges(axis: int, extent: int, count: int, allowed: Boundary | None) -> Iterator[Range]:
-    """The numbers below `extent` in at most `count` runs of about the same length, cut where that is allowed."""
+    """Yield the numbers below `extent` in at most `count` runs of about the same length, cut where that is allowed."""
     wanted = [at * extent // count for at in range(1, count)]
     if allowed is not None:
         # Behind the next boundary that is wanted, that one finds it.
@@ -88,7 +88,8 @@ class BandFootprint:
         return sum(box.size for boxes in (*self.reads.values(), *self.writes.values()) for box in boxes)
 
     def memory(self, held: Collection[int] | None = None) -> int:
-        """Bytes on a worker, at most, for the parameters `held`, by default all: what travels, and pages of arrays."""
+        """Return bytes on a worker, at most, for the parameters `held`, by default all: what travels, and pages of
+        arrays."""
         boxes = [*self.reads.items(), *self.writes.items()]
         return sum(box.size + box.pages for at, each in boxes for box in each if held is None or at in held)
 
@@ -139,7 +140,8 @@ class GridFootprints:
         return band
 
     def merged_memory(self, held: Collection[int] | None = None) -> int:
-        """Bytes on a worker for those of `held` that are merged: the copy that travels, and the one that changes."""
+        """Return bytes on a worker for those of `held` that are merged: the copy that travels, and the one that
+        changes."""
         return sum(2 * self._sizes[at] for at in self.merged if held is None or at in held)
 
     def parameter(self, at: int) -> int | None:

@@ -133,7 +133,8 @@ class DaskSender(Sender):
 
 
 def _band_memory(client: Any) -> int | None:
-    """Half of the least memory that a thread of a worker has, as a worker spills from 60 % on; None for no limit."""
+    """Return half of the least memory that a thread of a worker has, as a worker spills from 60 % on; None for no
+    limit."""
     workers = client.scheduler_info()["workers"].values()
     limits = [int(one["memory_limit"]) // max(1, one["nthreads"]) for one in workers if one.get("memory_limit")]
     return min(limits) // 2 if limits else None
@@ -147,7 +148,7 @@ def _losses() -> tuple[type[BaseException], ...]:
 
 @contextmanager
 def sender_of(client: Any) -> Iterator[Sender]:
-    """The workers that a caller means: a Dask client, an executor, or processes of this machine."""
+    """Yield the workers that a caller means: a Dask client, an executor, or processes of this machine."""
     if client is not None and type(client).__module__.startswith("distributed"):
         yield DaskSender(client)
     elif isinstance(client, Executor):

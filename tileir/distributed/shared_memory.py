@@ -21,7 +21,7 @@ LEAST_BYTES = 1 << 20
 
 @contextmanager
 def shared_files(arrays: Mapping[int, np.ndarray], filled: Collection[int]) -> Iterator[dict[int, np.memmap]]:
-    """Files like the large ones of `arrays`; those of `filled` with their content, the others with zeros.
+    """Yield files like the large ones of `arrays`; those of `filled` with their content, the others with zeros.
 
     None where there is no place in memory for all of them, beside as much again.
     """

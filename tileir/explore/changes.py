@@ -86,7 +86,7 @@ def strengthened(site: ModelAccess, kinds: frozenset[Strengthening]) -> ModelAcc
 
 
 def combined(program: ModelProgram, chosen: Iterable[AccessChange]) -> ProgramChanges | None:
-    """Several changes as one; None if they do not go together."""
+    """Return several changes as one; None if they do not go together."""
     kinds: dict[int, frozenset[Strengthening]] = {}
     tokens = set()
     for change in chosen:

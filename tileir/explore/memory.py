@@ -29,7 +29,7 @@ class AnsweringMemory(Memory):
         self._stable: dict[object, int] = {}
 
     def begin(self, answers: Mapping[int, int]) -> None:
-        """An access starts, whose lanes find these values; the others find 0."""
+        """Begin an access whose lanes find these values; the others find 0."""
         self._answers = answers
         self.cells, self._content = (), None
 
@@ -59,7 +59,7 @@ class AnsweringMemory(Memory):
         self.initial |= zip(self.cells, _bits(found).tolist())
 
     def window(self, *_: object) -> None:
-        """No box at once: every element has an answer of its own."""
+        """Return no box, as every element has an answer of its own."""
 
     # ------------------------------------------------------------ alloca
 

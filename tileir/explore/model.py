@@ -104,7 +104,7 @@ class DerivedRelations:
         )
 
     def _fresh(self, read: int, writes: int, earlier: dict[int, int]) -> bool:
-        """Causality and Atomicity of one read."""
+        """Return whether one read satisfies Causality and Atomicity."""
         graph, source = self._graph, self._graph.source[read]
         if source != INITIAL and self.happens_before[source] >> read & 1:
             return False
@@ -114,7 +114,8 @@ class DerivedRelations:
         return not (self._events[read].writes and later & earlier[read] & graph.strong_with[read])
 
     def _sequential(self, events: int, writes: int, earlier: dict[int, int]) -> bool:
-        """Sequential consistency per location: token order and morally strong communication have no cycle."""
+        """Return whether each location is sequentially consistent: token order and morally strong communication have no
+        cycle."""
         graph, before = self._graph, {}
         for event in members(events):
             found = graph.before[event] & events
@@ -129,7 +130,7 @@ class DerivedRelations:
         return _acyclic(before)
 
     def _readers_overwritten(self, write: int, events: int, earlier: dict[int, int]) -> int:
-        """The reads of what a write comes after in coherence order."""
+        """Return the reads of what a write comes after in coherence order."""
         found = 0
         for read in members(events & ~(1 << write)):
             if self._events[read].reads:

@@ -96,7 +96,7 @@ class LaunchNames:
         return f"{self.block(block)}:%{names[0] if names else f'{op.spec.name}#{number}'}"
 
     def cell(self, cell: MemoryCell) -> str:
-        """``x`` for the only element of an array, ``x[3]`` for one of several."""
+        """Return ``x`` for the only element of an array, ``x[3]`` for one of several."""
         found = self._memory.find(cell.address)
         if found is None:
             return hex(cell.address)

@@ -75,7 +75,8 @@ class ModelProgram:
         return self._roots[number]
 
     def needs(self, op: Op) -> frozenset[int]:
-        """Accesses whose values an operation has to wait for: it is computed from them, or they decide whether it runs.
+        """Return accesses whose values an operation has to wait for: it is computed from them, or they decide whether
+        it runs.
 
         Values that come through arguments of regions are left out: those differ from iteration to iteration.
         """

@@ -50,7 +50,7 @@ class _Wrong:
 
 
 def _wrong(report: Exploration) -> list[_Wrong]:
-    """Executions of a report that show what is wrong with it."""
+    """Return executions of a report that show what is wrong with it."""
     found = [_Wrong(fault.witness, fault.kind == "race") for fault in report.faults]
     racy = any(one.by_race for one in found)
     for line in report.lines:
@@ -99,14 +99,14 @@ class _MendSearch:
         return [self._mend(chosen, False)]
 
     def _candidates(self) -> Iterator[Sequence[AccessChange]]:
-        """Changes that may help, cheapest first; tokens before scopes and orderings."""
+        """Yield changes that may help, cheapest first; tokens before scopes and orderings."""
         units = self._units()
         for cost in range(1, MOST_COST + 1):
             for count in range(1, cost + 1):
                 yield from (chosen for chosen in combinations(units, count) if _cost(chosen) == cost)
 
     def _units(self) -> list[AccessChange]:
-        """The changes of what the wrong executions do, those of tokens first."""
+        """Return the changes of what the wrong executions do, those of tokens first."""
         found: dict[AccessChange, None] = {}
         for witness in self._witnesses:
             found |= dict.fromkeys(witness.tokens())
@@ -155,7 +155,7 @@ class _Witness:
         self._before = self._graph.before
 
     def tokens(self) -> Iterator[AccessChange]:
-        """Tokens from one access to a later one of its tile block that does not wait for it yet."""
+        """Yield tokens from one access to a later one of its tile block that does not wait for it yet."""
         events = self._graph.events
         found: dict[AccessChange, int] = {}
         for at, one in enumerate(self._order):

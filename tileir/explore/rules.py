@@ -68,7 +68,7 @@ class ExploredAccess:
     def _put_off(
         self, block: ReplayedBlock, instance: ExecutedOp, before: object, values: tuple[object, ...]
     ) -> object:
-        """Its operands are not known yet: neither what it reads nor what it writes."""
+        """Return pending results, as the operands are not known yet: neither what it reads nor what it writes."""
         if self._site.access.writes:
             self._promise(block, before, values)
             block.wrote += 1

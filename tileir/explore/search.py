@@ -88,7 +88,7 @@ class Search:
         self._reaches = reaches
 
     def executions(self, most: int) -> Iterator[Execution]:
-        """Each consistent execution once, and those in which tile blocks wait for ever.
+        """Yield each consistent execution once, and those in which tile blocks wait for ever.
 
         Ends when `most` graphs have been looked at; `complete` says whether that was all.
         """

@@ -82,7 +82,7 @@ class ShownExecution:
     # ------------------------------------------------------------ arrows
 
     def _tokens(self) -> Iterator[Arrow]:
-        """Token order, without what follows from others."""
+        """Yield token order, without what follows from others."""
         before = self.graph.before
         for number, found in enumerate(before):
             implied = 0
@@ -119,7 +119,8 @@ class ShownExecution:
         return "the initial value" if number == INITIAL else self.letters[number]
 
     def cycle(self) -> list[tuple[int, int, str]]:
-        """Steps that an interleaving would have to take in a circle: from, to, and why. Empty for an interleaving."""
+        """Return steps that an interleaving would have to take in a circle: from, to, and why. Empty for an
+        interleaving."""
         return interleaving_cycle(self.graph)
 
 
@@ -242,7 +243,8 @@ def _arrow(arrow: Arrow, boxes: dict[int, EventBox]) -> str:
 
 
 def _path(source: EventBox, target: EventBox, kind: int) -> str:
-    """Straight down between neighbours of a column, an arc beside it over others, a curve between columns.
+    """Return a path: straight down between neighbours of a column, an arc beside it over others, a curve between
+    columns.
 
     Relations of one pair of events are kept apart by their number.
     """

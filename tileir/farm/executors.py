@@ -35,12 +35,12 @@ class Workers:
 
 
 def default_count() -> int:
-    """Processors that this process may use."""
+    """Return processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def processes(count: int | None = None) -> Workers:
-    """`count` processes of this machine, by default one for each processor."""
+    """Return `count` processes of this machine, by default one for each processor."""
     number = count or default_count()
 
     def start() -> Executor:
@@ -61,7 +61,7 @@ def _begin(parent: int) -> None:
 
 @contextmanager
 def opened(place: str, count: int | None = None) -> Iterator[Workers]:
-    """The workers at a place, one of `PLACES`. Raises UsageError if there are none."""
+    """Yield the workers at a place, one of `PLACES`. Raises UsageError if there are none."""
     what, _, address = place.partition(":")
     if what == "processes" and not address:
         yield processes(count)
@@ -89,7 +89,7 @@ def _warm_up() -> None:
 
 @contextmanager
 def _dask(address: str, count: int | None) -> Iterator[Workers]:
-    """The workers of a Dask scheduler; without an address, a cluster of processes of this machine."""
+    """Yield the workers of a Dask scheduler; without an address, a cluster of processes of this machine."""
     distributed = _imported("distributed", "dask")
     try:
         client = distributed.Client(
@@ -189,7 +189,7 @@ def await_scheduler(client: Any) -> None:
 
 @contextmanager
 def _ray(address: str, count: int | None) -> Iterator[Workers]:
-    """The workers of a Ray cluster; without an address, one of processes of this machine."""
+    """Yield the workers of a Ray cluster; without an address, one of processes of this machine."""
     ray = _imported("ray", "ray")
     started = not ray.is_initialized()
     if started:
@@ -222,7 +222,7 @@ def _called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
 
 
 def _imported(module: str, extra: str) -> Any:
-    """Raises UsageError with the extra that brings a module which is not there."""
+    """Import a module. Raises UsageError with the extra that brings it if it is missing."""
     try:
         return import_module(module)
     except ImportError:

@@ -112,7 +112,7 @@ def _outcome(child: Copy, reading: int, deadline: float, limits: JobLimits) -> A
 
 
 def _end_of(child: Copy) -> tuple[int, int] | None:
-    """Status and memory of a child that has ended; None if nobody knows."""
+    """Return the status and memory of a child that has ended; None if nobody knows."""
     try:
         return child.end()
     except OSError:
@@ -200,6 +200,6 @@ def _limit_memory(memory: int | None) -> None:
 
 
 def _address_space() -> int:
-    """Bytes of address space of this process. Raises OSError where the system does not tell."""
+    """Return bytes of address space of this process. Raises OSError where the system does not tell."""
     with open("/proc/self/statm", "rb") as file:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")

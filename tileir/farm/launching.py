@@ -72,7 +72,7 @@ def _require(spec: Mapping[str, Json]) -> None:
 
 
 def _content(module: Module) -> bytes:
-    """Bytecode, or text where there is none."""
+    """Return the bytecode, or the text if there is none."""
     from tileir.ir.diagnostics import DiagnosticError
 
     try:

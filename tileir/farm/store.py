@@ -90,7 +90,7 @@ class JobStore:
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
-        """Faults of the file and the disk as errors of the user's."""
+        """Raise faults of the file and the disk as errors of the user's."""
         try:
             yield
         except sqlite3.Error as error:
@@ -110,7 +110,7 @@ class JobStore:
 
     @contextmanager
     def driven(self) -> Iterator[None]:
-        """While the body runs, no other process may drive the store; the system gives it free when this one ends."""
+        """Let no other process drive the store while the body runs; the system frees it when this one ends."""
         lock = sqlite3.connect(f"{self.path}.lock", isolation_level=None, timeout=0.0)
         try:
             lock.execute("BEGIN EXCLUSIVE")
@@ -203,7 +203,7 @@ class JobStore:
         return {state: count for state in STATES for name, count in rows if name == state}
 
     def rows(self, state: str | None = None, kind: str | None = None) -> Iterator[JobRow]:
-        """Jobs in the order in which they were added, all or those of a state and a kind."""
+        """Yield jobs in the order in which they were added, all or those of a state and a kind."""
         query = (
             f"SELECT {_ROW} FROM jobs WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR kind = ?2) ORDER BY number"
         )
@@ -219,6 +219,6 @@ class JobStore:
             return dict(self._db.execute("SELECT name, data FROM files WHERE job = ? ORDER BY name", (key,)))
 
     def conflicts(self) -> list[tuple[str, str, str]]:
-        """Jobs that gave two answers: the key, the answer that is kept, the other."""
+        """Return jobs that gave two answers: the key, the answer that is kept, the other."""
         with self._faults():
             return self._db.execute("SELECT job, kept, other FROM conflicts").fetchall()

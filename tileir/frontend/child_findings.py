@@ -97,6 +97,6 @@ def _options(said: dict[str, Any]) -> SanitizerOptions:
 
 
 def _remove(folder: Path, owner: int) -> None:
-    """Children that are forks of the owner leave the folder alone."""
+    """Remove the folder; children that are forks of the owner leave it alone."""
     if os.getpid() == owner:
         shutil.rmtree(folder, ignore_errors=True)

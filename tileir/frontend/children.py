@@ -63,7 +63,7 @@ def inherited(front_end: str) -> Choice | None:
 
 @contextmanager
 def handed_on(front_end: str, choice: Choice) -> Iterator[None]:
-    """Children that start within the block do as this process does."""
+    """Hand the choice of this process on to children that start within the block."""
     path = os.environ.get("PYTHONPATH")
     changes = {_variable(front_end): str(choice), "PYTHONPATH": os.pathsep.join([STARTUP, *([path] if path else [])])}
     before = {name: os.environ.get(name) for name in changes}

@@ -20,7 +20,7 @@ class Dump:
     the same as text, ``vector_add-1.mlir``."""
 
     def __init__(self, folder: Path) -> None:
-        """Makes the folder. Raises OSError."""
+        """Make the folder. Raises OSError."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._kept: list[Kernel] = []

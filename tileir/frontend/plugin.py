@@ -38,7 +38,7 @@ class Plugin:
             group.addoption("--cuda-as-cpu", action="store_true", help="let code that asks for CUDA use the CPU")
 
     def pytest_load_initial_conftests(self, early_config: pytest.Config) -> None:
-        """Before anything of the suite is imported, its ``conftest.py`` included."""
+        """Set up before anything of the suite is imported, its ``conftest.py`` included."""
         import pytest
 
         from tileir.cuda_as_cpu import cuda_as_cpu
@@ -54,7 +54,7 @@ class Plugin:
         early_config.add_cleanup(self._disable)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Findings that are errors fail the run."""
+        """Fail the run if findings are errors."""
         report = self._report()
         if report is not None and not report.ok and session.exitstatus == 0:
             session.exitstatus = 1

@@ -13,7 +13,7 @@ Raised = TypeVar("Raised", Trap, DiagnosticError)
 
 
 def at_python_line(fault: Raised, file: str, first_column: int = 1) -> Raised:
-    """`fault` with the source of the kernel's file at hand, so that its text shows the line and a caret.
+    """Return `fault` with the source of the kernel's file at hand, so that its text shows the line and a caret.
 
     `first_column` is the number that the front end gives the first column.
     """

@@ -32,7 +32,8 @@ class Checking:
         self.compared = self.undefined = 0
 
     def __call__(self, step: Step) -> None:
-        """Raises `WrongRewrite`. A step that may change rounding is not compared, nor one that has changed nothing."""
+        """Compare a step. Raises `WrongRewrite`. Steps that may change rounding, or that changed nothing, are not
+        compared."""
         if step.after is step.before or any(change.row.kind is Exactness.ROUNDING for change in step.changes):
             return
         before, after = Module.of(step.before), Module.of(step.after)
@@ -50,7 +51,7 @@ class Checking:
             self._sanitize(step, before, after, trial)
 
     def _sanitize(self, step: Step, before: Kernel, after: Kernel, trial: Trial) -> None:
-        """The sanitizer must find nothing that it does not find before."""
+        """Check that the sanitizer has no new findings."""
         first, second = (
             sanitize(one, trial.grid, *trial.arguments, copy=True, output=_ignored, max_iterations=MAX_ITERATIONS)
             for one in (before, after)
@@ -60,4 +61,4 @@ class Checking:
 
 
 def _ignored(text: str) -> None:
-    """Output that nobody sees."""
+    """Ignore output."""

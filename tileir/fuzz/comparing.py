@@ -120,7 +120,7 @@ def is_defined(kernel: Kernel, trial: Trial) -> bool:
 
 
 def _ignored(text: str) -> None:
-    """Output that nobody sees."""
+    """Ignore output."""
 
 
 def _difference(kernel: Kernel, trial: Trial, one: LaunchResult, two: LaunchResult, ulps: int) -> Difference | None:
@@ -165,7 +165,7 @@ def equal(first: np.ndarray, second: np.ndarray, ulps: int = 0) -> np.ndarray:
 
 
 def _distance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Floats between two floats, by the order of their patterns."""
+    """Return floats between two floats, by the order of their patterns."""
     places = [_place(array) for array in (first, second)]
     return np.abs(places[0] - places[1])
 

@@ -20,7 +20,7 @@ SIDE = 24
 
 
 def numbers(element: t.ElementType, count: int, seed: int) -> np.ndarray:
-    """Elements of a constant or an array: small numbers, large ones, odd ones."""
+    """Return elements of a constant or an array: small numbers, large ones, odd ones."""
     random = np.random.default_rng(seed)
     if element is t.I1:
         return random.integers(0, 2, count).astype(np.bool_)

@@ -62,7 +62,7 @@ class ElementwiseStatements(ProgramDraft):
             self.make(floating.RemF.build([lhs.type], lhs=lhs, rhs=self.like(lhs.tile)))
 
     def bitcast(self) -> None:
-        """Integers as floats, and constant floats as integers: the bits of a computed NaN are not fixed."""
+        """Read integers as floats, and constant floats as integers: the bits of a computed NaN are not fixed."""
         source = self.any_of(INTS)
         if source is None:
             return

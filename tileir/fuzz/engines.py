@@ -115,7 +115,7 @@ def _run(module: runtime_module.Module, trial: Trial, target: str, check: Check)
 
 
 def _text(reference: Reference) -> str | None:
-    """Text and back: the same program, and the same text again."""
+    """Return the difference after text and back: the same program, and the same text again."""
     text = to_text(reference.module)
     again = parse(text)
     if not identical(reference.module, again):
@@ -124,7 +124,8 @@ def _text(reference: Reference) -> str | None:
 
 
 def _bytecode(reference: Reference) -> str | None:
-    """Bytecode and back: the same program, valid, and the same bytes again. Text-only operations have none."""
+    """Return the difference after bytecode and back: the same program, valid, and the same bytes again. Text-only
+    operations have none."""
     try:
         data = encode(reference.module)
     except DiagnosticError as error:

@@ -29,7 +29,7 @@ class FlowStatements(MemoryStatements):
         return found
 
     def _inside(self, block: Block, values: Sequence[Value], fill: Callable[[], None]) -> None:
-        """Statements of a region, which sees what is known outside; ended by `fill`."""
+        """Make statements of a region, which sees what is known outside; ended by `fill`."""
         outer = self.scope
         token = block.args[-1] if block.args and isinstance(block.args[-1].type, t.TokenType) else outer.token
         self.scope = ProgramScope(block, [*outer.values, *values], token, outer.depth + 1)
@@ -39,7 +39,7 @@ class FlowStatements(MemoryStatements):
         self.scope = outer
 
     def _results(self, carried: Sequence[Value]) -> list[Value]:
-        """Values of the types carried, then the token. A carried value may come back in another place."""
+        """Return values of the types carried, then the token. A carried value may come back in another place."""
         return [*(self.like(value.tile) for value in carried), self.scope.token]
 
     def counted(self) -> None:
@@ -63,11 +63,11 @@ class FlowStatements(MemoryStatements):
         self.emit(control.For.build(types, **fields))
 
     def loop(self) -> None:
-        """At most three rounds: a counter ends it, early or late in the body."""
+        """Make a loop of at most three rounds: a counter ends it, early or late in the body."""
         self._loop((1, 2, 3), lambda: None)
 
     def wait(self) -> None:
-        """A loop that looks for what other tile blocks may write, so long that native code lets these run."""
+        """Make a loop that looks for writes of other tile blocks, so long that native code lets these run."""
         often = PATIENCE + 2 if self.scope.depth == 0 else 2
         self._loop((often, 1), lambda: self.load_pointers(SHAPES[:3], (ACQUIRE,)))
 

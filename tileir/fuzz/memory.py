@@ -58,11 +58,11 @@ class MemoryStatements(ProgramDraft):
         return self.choose([*found, None]) or self.view(element, shape)
 
     def index(self, view: Value) -> list[Value]:
-        """Mostly inside, sometimes across the edge or beyond."""
+        """Return indices that are mostly inside, sometimes across the edge or beyond."""
         return [self.a_number(self.choose((0, 1, 2, 5, -1))) for _ in view.tile_view.tile_shape]
 
     def a_number(self, value: int) -> Value:
-        """Sometimes the same constant as before, so that places are known to be the same."""
+        """Return a number, sometimes the same constant as before, so that places are known to be the same."""
         data = np.int32(value).tobytes()
         for op in self.scope.block.ops:
             if isinstance(op, core.Constant) and op.value.type is t.tile(t.I32) and op.value.data == data:
@@ -139,14 +139,14 @@ class MemoryStatements(ProgramDraft):
         self.emit(views.StoreView.build([t.TOKEN], tile=tile, **fields))
 
     def store_something(self, element: t.ElementType) -> None:
-        """At the end: what would not be seen otherwise."""
+        """Store, at the end, what would not be seen otherwise."""
         tile = self.any_of((element,))
         if tile is not None:
             flat = self.make(shapes.Reshape.build([t.tile(element, tile.tile.count)], source=tile))
             self._store(flat)
 
     def _pointers(self, element: t.ElementType, shape: tuple[int, ...]) -> Value:
-        """Addresses in the array, one each: a permutation of the first elements, from a small offset on."""
+        """Return addresses in the array, one each: a permutation of the first elements, from a small offset on."""
         count = int(np.prod(shape, dtype=int))
         block = self.scope.block
         row = block.append(core.Iota.build([t.tile(t.I32, count)])).results[0]
@@ -252,7 +252,7 @@ class MemoryStatements(ProgramDraft):
         return self.scope.block.append(views.MakeTensorView.build([tensor], base=self.bases[element])).results[0]
 
     def _rows(self, count: int) -> Value:
-        """Numbers of rows, each another one; the last may be outside."""
+        """Return numbers of rows, each another one; the last may be outside."""
         many = t.tile(t.I32, count)
         row = self.scope.block.append(core.Iota.build([many])).results[0]
         for cls, number in ((integer.XOrI, self.choose((0, 1, 3))), (integer.AddI, self.choose((0, 5, 20)))):
@@ -298,7 +298,7 @@ class MemoryStatements(ProgramDraft):
     # ------------------------------------------------------------ extents, tokens, output
 
     def extents(self) -> None:
-        """The extents of a tensor view and the numbers of tiles of a view."""
+        """Read the extents of a tensor view and the numbers of tiles of a view."""
         element, shape = self.choose(self.elements), self.choose(((4, 4), (16,)))
         number = t.tile(t.I32)
         self.emit(views.GetTensorShape.build([number] * 2, src=self._matrix(element)))

@@ -146,7 +146,7 @@ def _with_items(module: Module, most: int) -> Callable[[Module], bool]:
 
 
 def _shows(text: str, finding: EngineFinding, limits: JobLimits) -> tuple[set[str], bool]:
-    """The signatures of what is found on a program, and whether its behaviour is defined."""
+    """Return the signatures of a program's findings, and whether its behaviour is defined."""
     job = program_job(text, [finding.engine])
     found = attempt(job.kind, job.text, job.content, limits)
     defined = found.result is None or bool(found.result.answer["defined"])

@@ -132,7 +132,7 @@ class ShapeStatements(ProgramDraft):
         self._folded(reduction.Scan, reverse=self.choose((False, True)))
 
     def multiply(self) -> None:
-        """A sum of products that is exact; its accumulator is often an older tile."""
+        """Make a sum of products that is exact; its accumulator is often an older tile."""
         factors = self.choose((((4, 4), (4, 4), (4, 4)), ((8, 2), (2, 8), (8, 8)), ((2, 8), (8, 2), (2, 2))))
         lhs, rhs = (self.like(t.tile(t.I8, *shape)) for shape in factors[:2])
         acc = self.like(t.tile(t.I32, *factors[2]))

@@ -35,7 +35,7 @@ class Trial:
 
 
 def trials(kernel: Kernel, count: int, seed: int = 0, known: Mapping[str, object] | None = None) -> Iterator[Trial]:
-    """Launches of a kernel, the same ones for the same seed; `known` scalar arguments keep their value."""
+    """Yield launches of a kernel, the same ones for the same seed; `known` scalar arguments keep their value."""
     for number in range(count):
         random = np.random.default_rng((seed, number))
         style = ("small numbers", "edge values", "small numbers, arrays given twice")[number % 3]
@@ -67,7 +67,7 @@ def _scalar(element: t.ElementType, extent: int, style: str, random: np.random.G
 
 
 def _array(element: t.ElementType, style: str, random: np.random.Generator) -> np.ndarray:
-    """Aligned for any promise."""
+    """Return an array that is aligned for any promise."""
     numbers: np.ndarray
     if element is t.I1:
         numbers = random.integers(0, 2, ELEMENTS)

@@ -36,7 +36,7 @@ _OR, _EXCHANGE = 2, 10
 
 
 def spelled(ttir: str, version: Version) -> str:
-    """`ttir`, which the newest version reads, for `version`. Raises UnsupportedError for what that does not have."""
+    """Rewrite `ttir`, which the newest version reads, for `version`. Raises UnsupportedError for features it lacks."""
     if version < OLDEST:
         found, oldest = (".".join(map(str, number)) for number in (version, OLDEST))
         raise UnsupportedError(f"Triton {found} is too old: expected version {oldest} or newer", "cuda")

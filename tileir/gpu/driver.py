@@ -169,7 +169,7 @@ class Driver(ABC):
     def function(
         self, library: Any, kernel: str, threads: int, cluster: int, shared: int, name: str = ""
     ) -> LoadedKernel:
-        """A kernel of what was loaded, to be launched on the thread's device as `executable.Executable` says.
+        """Return A kernel of what was loaded, to be launched on the thread's device as `executable.Executable` says.
 
         ``name`` is what messages call it, if not that. Raises UnsupportedError.
         """
@@ -193,7 +193,7 @@ class Driver(ABC):
     # ------------------------------------------------------------ memory
 
     def allocate(self, size: int) -> int:
-        """Memory that stays until it is freed."""
+        """Return memory that stays until it is freed."""
         return int(self._do(_allocating(size), self._calls.allocate, max(1, size)))
 
     def free(self, address: int) -> None:
@@ -201,7 +201,7 @@ class Driver(ABC):
         self._calls.free(address)
 
     def borrow(self, size: int, stream: int) -> int:
-        """Memory for what is launched on `stream` from now on."""
+        """Return memory for what is launched on `stream` from now on."""
         pool = self._pool(self.device().ordinal)
         if pool is None:
             return self.allocate(size)

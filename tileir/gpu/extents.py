@@ -63,5 +63,5 @@ def evaluated(extent: Extent, values: Sequence[int]) -> int:
 
 
 def read(written: Sequence[object]) -> Extent:
-    """An extent from what JSON makes of it."""
+    """Return an extent from what JSON makes of it."""
     return tuple(read(part) if isinstance(part, list) else part for part in written)  # type: ignore[misc]

@@ -35,7 +35,7 @@ class ElfSection:
 
 
 def vendor_of(file: bytes) -> Vendor | None:
-    """Whose code a file holds; None if it is no such file."""
+    """Return the vendor of the code in a file; None if it is no such file."""
     if file[:5] != b"\x7fELF\x02" or len(file) < 20:
         return None
     return _MACHINES.get(struct.unpack_from("<H", file, 18)[0])
@@ -100,7 +100,7 @@ def _parameter(value: bytes) -> tuple[int, int]:
 
 
 def _counts(records: list[tuple[int, bytes]], function: int) -> dict[int, int]:
-    """Counts of the common section for the symbol `function`, by attribute."""
+    """Return counts of the common section for the symbol `function`, by attribute."""
     pairs = [(attribute, struct.unpack_from("<II", value)) for attribute, value in records if len(value) >= 8]
     return {attribute: count for attribute, (symbol, count) in pairs if symbol == function}
 

@@ -53,7 +53,7 @@ class Runs:
 
 
 def runs_of(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, Runs]:
-    """The runs of an array, and the byte offset of its first element from its lowest byte.
+    """Return the runs of an array, and the byte offset of its first element from its lowest byte.
 
     Strides count bytes and may be negative or zero. An array without elements has one run of length 0.
     """

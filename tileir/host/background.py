@@ -23,7 +23,7 @@ PERIOD = 0.05
 
 @cache
 def _turn() -> _thread.LockType:
-    """Held by the call that runs: those that nobody waits for any more must not pile up."""
+    """Return the lock held by the running call: abandoned calls must not pile up."""
     return _thread.allocate_lock()
 
 

@@ -47,7 +47,8 @@ def register_extern(symbol: str, function: Extern) -> None:
 
 
 def require_function(symbol: str, function: object) -> None:
-    """Raises ValueError for an empty name, TypeError for no name and for something that cannot be called."""
+    """Check a name. Raises ValueError for an empty one, TypeError for no name and for something that cannot be
+    called."""
     if not isinstance(symbol, str):
         raise TypeError(f"symbol: expected a name, got {type(symbol).__name__}")
     if not symbol:

@@ -36,7 +36,7 @@ def no_memory(size: int, target: str = "cpu") -> UnsupportedError:
 
 @cache
 def physical_memory() -> int:
-    """Bytes of the memory of this machine; where the system does not tell, more than there can be."""
+    """Return bytes of the memory of this machine; where the system does not tell, more than there can be."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):

@@ -64,7 +64,7 @@ def _paired(parts: list[str | Conversion], elements: Sequence[Element]) -> Itera
 
 
 def _parts(format: str, elements: Sequence[Element]) -> Iterator[str | Conversion]:
-    """Literal text and one conversion per operand, in order. A ``%`` without an operand is text."""
+    """Yield literal text and one conversion per operand, in order. A ``%`` without an operand is text."""
     waiting = iter(elements)
     position = 0
     while (found := format.find("%", position)) >= 0:
@@ -214,7 +214,8 @@ def _float_text(number: float, flags: str, precision: int | None, letter: str) -
 
 
 def _hexadecimal(magnitude: float, precision: int | None, point: bool) -> str:
-    """``1.8p+1``: a leading digit, hexadecimal fraction digits, a binary exponent; without precision all that count."""
+    """Format as ``1.8p+1``: a leading digit, hexadecimal fraction digits, a binary exponent; without precision all that
+    count."""
     mantissa, _, exponent = magnitude.hex().removeprefix("0x").partition("p")
     leading, _, fraction = mantissa.partition(".")
     fraction = fraction.ljust(_F64_FRACTION_DIGITS, "0")
@@ -229,7 +230,7 @@ def _hexadecimal(magnitude: float, precision: int | None, point: bool) -> str:
 
 
 def _rounded(number: int, shift: int) -> int:
-    """number / 2^shift to the nearest integer, ties to even."""
+    """Return number / 2^shift to the nearest integer, ties to even."""
     quotient, rest = divmod(number, 1 << shift)
     half = 1 << (shift - 1)
     return quotient + (rest > half or (rest == half and quotient & 1 == 1))

@@ -34,32 +34,32 @@ UNWRITTEN = "memory of an 'alloca' is read that nothing was written to"
 
 
 def overflow(promise: Overflow, reading: Signedness) -> str:
-    """A result that breaks an overflow promise by one reading."""
+    """Return the message of a result that breaks an overflow promise by one reading."""
     return f"the result breaks the promise overflow<{promise.text}> when {reading.text}"
 
 
 def unfit(target: t.ElementType, reading: Signedness) -> str:
-    """A float that no integer of the target type stands for."""
+    """Return the message of a float that no integer of the target type stands for."""
     return f"the value does not fit {target.name} when {reading.text}"
 
 
 def counter_overflow(element: t.ElementType, last: object, step: object) -> str:
-    """The counter of a `for` that leaves its type."""
+    """Return the message of a `for` whose counter leaves its type."""
     return f"the induction variable of 'for' overflows {element!r}: {last} + {step}"
 
 
 def no_step(step: object) -> str:
-    """The step of a `for` that does not lead upward."""
+    """Return the message of a `for` whose step does not lead upward."""
     return f"the step of 'for' must be positive, got {step}"
 
 
 def not_positive(what: str, dim: int) -> str:
-    """A dynamic extent or stride, which is 0."""
+    """Return the message of a dynamic extent or stride of 0."""
     return f"the dynamic {what} 0 of dimension {dim} is not positive"
 
 
 def too_large(what: str, entry: object, dim: int) -> str:
-    """A dynamic extent or stride of 2^63 or more."""
+    """Return the message of a dynamic extent or stride of 2^63 or more."""
     return f"the dynamic {what} {entry} of dimension {dim} is not below 2^63 (dynamic values are read as unsigned)"
 
 
@@ -72,7 +72,7 @@ def not_inbounds(dim: int) -> str:
 
 
 def no_subtile(index: Sequence[object], counts: Sequence[int]) -> str:
-    """An index of `extract` or `insert` that is outside the tile."""
+    """Return the message of an index of `extract` or `insert` outside the tile."""
     return f"subtile index [{', '.join(map(str, index))}] is outside {list(counts)} subtiles"
 
 

@@ -177,11 +177,11 @@ class BlockState:
             self.launch.clock.look()
 
     def changes(self) -> None:
-        """Something has changed that ends the waiting of this tile block, or of others."""
+        """Note a change that ends the waiting of this tile block, or of others."""
         self.memory.changes += 1
 
     def repeats(self, loop: Op) -> None:
-        """An iteration of `loop` has ended that hands on what it was given."""
+        """Note that an iteration of `loop` has ended that hands its values on unchanged."""
         self.loop = loop
         if self._seen == self.memory.changes:
             self._quiet += 1
@@ -202,12 +202,12 @@ class BlockState:
             warnings[op] = KernelWarning(message, self.launch.kernel, self.id, op.spec.name, op.loc)
 
     def overclaimed(self, op: Op, fault: AccessFault) -> None:
-        """A view that claims more than its memory has: strict mode warns, as an access may still be inside."""
+        """Report a view that claims more than its memory has: strict mode warns, as an access may still be inside."""
         if self.options.strict:
             self.warn(op, fault.message)
 
     def undefined(self, op: Op, message: str, array: str | None = None, index: Index | None = None) -> None:
-        """Undefined behaviour that goes on with a stated value: a trap in strict mode, otherwise a warning."""
+        """Report undefined behaviour that goes on with a stated value: a trap in strict mode, otherwise a warning."""
         if self.options.strict:
             raise Fault(message, array, index)
         self.warn(op, message)

@@ -174,7 +174,7 @@ _OF_ELEMENT: dict[type[Op], Callable[[ElementType], Function]] = {
 
 
 def _flushing(op: Op, function: Function) -> Function:
-    """`function`, with subnormals flushed if the operation asks for it."""
+    """Return `function`, with subnormals flushed if the operation asks for it."""
     return rounding.flushing(function) if op.attributes.get("flush_to_zero") else function
 
 
@@ -190,7 +190,7 @@ def _of_element(op: Ceil | Floor | RemF) -> Function:
 
 @rules(DivF)
 def _divf(op: DivF) -> Function:
-    """`full` is no less accurate than to nearest even allows."""
+    """Divide; `full` is no less accurate than to nearest even allows."""
     if op.rounding_mode is Rounding.APPROX:
         return _flushing(op, functions.approximate_quotient)
     mode = Rounding.NEAREST_EVEN if op.rounding_mode is Rounding.FULL else op.rounding_mode

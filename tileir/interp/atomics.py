@@ -121,7 +121,7 @@ def _by_turn(
     starts: np.ndarray,
     lengths: np.ndarray,
 ) -> None:
-    """The first lane of every address at once, then the second of those that have one, and so on."""
+    """Process the first lane of every address at once, then the second of those that have one, and so on."""
     for turn in range(int(lengths.max())):
         chosen = order[starts[lengths > turn] + turn]
         places = where[chosen]

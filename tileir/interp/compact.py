@@ -560,7 +560,7 @@ class CompactPreparation(Preparation):
         return fetch(tuple(map(super().slot, op.initial)))
 
     def passed_on(self, terminator: Op) -> Fetch:
-        """Compact where the loop that a terminator continues carries compact tiles."""
+        """Return a fetch that keeps tiles compact where the loop that a terminator continues carries compact ones."""
         loop = target_of(terminator)
         if not isinstance(loop, For) or EXITS[type(terminator)] is not RegionExit.CONTINUE:
             return super().passed_on(terminator)

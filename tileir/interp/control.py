@@ -124,7 +124,7 @@ def _loop(op: Loop, preparation: Preparation) -> Control:
 
 
 def _ends_turn(block: BlockState, op: Loop, given: tuple[object, ...], passed: tuple[object, ...]) -> bool:
-    """After an iteration that is not the last: whether it is another tile block's turn."""
+    """Return, after an iteration that is not the last, whether it is another tile block's turn."""
     if all(map(_same, given, passed)):
         block.repeats(op)
     else:
@@ -169,7 +169,7 @@ def _call(op: Call, preparation: Preparation) -> Control:
 
 @effects(PreviewCall)
 def _preview_call(op: PreviewCall) -> Callable[[BlockState, tuple[object, ...]], object]:
-    """The stand-in of the host; tokens pass it by."""
+    """Call the stand-in of the host; tokens pass it by."""
     function = _stand_in(op)
     constants = tuple(map(extern.constant_of, op.const_args))
     tiles = [position for position, value in enumerate(op.args) if isinstance(value.type, TileType)]

@@ -39,7 +39,7 @@ def _ftof(op: FToF) -> Conversion:
 
 @rules(FToI)
 def _ftoi(op: FToI) -> Conversion:
-    """Saturates also without `saturating`, where a value out of range is undefined behaviour."""
+    """Convert with saturation even without `saturating`, where a value out of range is undefined behaviour."""
     return conversion.float_to_integer(op.signedness, op.source.type.number, op.to.type.number)
 
 

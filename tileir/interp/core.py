@@ -46,13 +46,13 @@ def _select(op: Select) -> Callable[[Array, Array, Array], Array]:
 
 @pure(Offset)
 def _offset(op: Offset) -> Callable[[Array, Array], Array]:
-    """Signed offsets, addresses modulo 2^64 (spec: core#offset)."""
+    """Compute signed offsets, addresses modulo 2^64 (spec: core#offset)."""
     displacement = _displacement(op)
     return lambda ptr, offset: ptr + displacement(offset).view(np.uint64)
 
 
 def _displacement(op: Offset) -> Unary:
-    """Offsets as byte displacements (int64, modulo 2^64): toward zero where two elements share a byte."""
+    """Return offsets as byte displacements (int64, modulo 2^64): toward zero where two elements share a byte."""
     pointer, offset = op.ptr.tile.pointer, op.offset.tile.element
     bits = pointer.pointee.memory_bits
     sign = -1 if offset.bits == 1 else 1
@@ -63,13 +63,13 @@ def _displacement(op: Offset) -> Unary:
 
 
 def _halved(numbers: Array) -> Array:
-    """Halves rounded toward zero."""
+    """Return halves rounded toward zero."""
     return (numbers + (numbers < 0)) >> 1
 
 
 @strict(Offset)
 def _offset_overflow(op: Offset) -> Callable[[Array, Array], None]:
-    """An offset or an address beyond 64 bits."""
+    """Check for an offset or an address beyond 64 bits."""
     displacement = _displacement(op)
     size = op.ptr.tile.pointer.pointee.byte_size
 

@@ -58,7 +58,7 @@ def _extern_elementwise(op: ExternElementwise) -> Callable[[BlockState, tuple[Ar
 
 @effects(GatherLoad)
 def _gather_load(op: GatherLoad) -> Callable[[BlockState, TensorView, Array, Offsets], Array]:
-    """A weak load through the gather/scatter view that the operands describe."""
+    """Load weakly through the gather/scatter view that the operands describe."""
     view = _view(op, op.source, op.result.tile.shape, op.padding)
     outside = views.outside_tile(op, view)
     locate = locator(op, view, MemoryAccess.of(op).indices, ())
@@ -73,7 +73,7 @@ def _gather_load(op: GatherLoad) -> Callable[[BlockState, TensorView, Array, Off
 
 @effects(ScatterStore)
 def _scatter_store(op: ScatterStore) -> Callable[..., None]:
-    """A weak store through the gather/scatter view that the operands describe."""
+    """Store weakly through the gather/scatter view that the operands describe."""
     view = _view(op, op.destination, op.source.tile.shape, None)
     locate = locator(op, view, MemoryAccess.of(op).indices, ())
     store = views.store_nibbles if view.element is F4E2M1FN else views.store_tile

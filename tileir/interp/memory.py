@@ -41,17 +41,17 @@ class MemoryObserver:
     """True if an access to a strided box of elements may be reported as one."""
 
     def touches(self, addresses: np.ndarray, access: CheckedAccess) -> None:
-        """The elements at these addresses are accessed; they have been found in memory."""
+        """Report an access to the elements at these addresses, which have been found in memory."""
 
     def touches_box(self, address: int, shape: Sequence[int], strides: Sequence[int], access: CheckedAccess) -> None:
-        """A box of elements from `address` on is accessed; strides count bytes."""
+        """Report an access to a box of elements from `address` on; strides count bytes."""
         self.touches(box_addresses(address, shape, strides), access)
 
     def allocates(self, address: int, size: int) -> None:
-        """Storage of an `alloca` begins to live."""
+        """Report that storage of an `alloca` begins to live."""
 
     def frees(self, address: int) -> None:
-        """Storage of an `alloca` is given up."""
+        """Report that storage of an `alloca` is freed."""
 
 
 UNWATCHED = MemoryObserver()
@@ -74,7 +74,7 @@ class Memory(AddressSpace):
         globals: dict[str, int] | None = None,
         observer: MemoryObserver = UNWATCHED,
     ) -> None:
-        """`observer` is told what every access touches."""
+        """Make memory whose every access is reported to `observer`."""
         super().__init__(allocations)
         self.observer = observer
         self.globals: dict[str, int] = {} if globals is None else globals
@@ -92,7 +92,7 @@ class Memory(AddressSpace):
     # ------------------------------------------------------------ alloca
 
     def allocate(self, size: int, alignment: int, owner: Coordinates | None) -> int:
-        """Fresh storage of `size` bytes for tile block `owner` (None: for all); gives its address."""
+        """Allocate fresh storage of `size` bytes for tile block `owner` (None: for all); return its address."""
         if self._storage_bytes + size > MAX_STORAGE or alignment > MAX_STORAGE:
             raise Fault(no_storage(size, alignment))
         buffer = np.full(max(size, 1) + alignment - 1, UNINITIALISED, np.uint8)
@@ -214,7 +214,7 @@ class Memory(AddressSpace):
         return ResolvedElements(flat, (offsets >> np.uint64(cell.shift)).view(np.int64))
 
     def _apart(self, tile: np.ndarray, access: CheckedAccess, mask: np.ndarray | None) -> list[ResolvedElements]:
-        """Elements in several allocations or in ones with gaps; raises the fault of the first bad element."""
+        """Return elements in several allocations or in ones with gaps; raises the fault of the first bad element."""
         addresses = tile.ravel()
         parts, found = self._found(addresses, access)
         if not found.all():
@@ -306,7 +306,7 @@ class UnwrittenReads(MemoryObserver):
             super().touches_box(address, shape, strides, access)
 
     def touches(self, addresses: np.ndarray, access: CheckedAccess) -> None:
-        """An update reads and writes."""
+        """Report an update, which reads and writes."""
         flat, size = np.asarray(addresses).ravel(), access.cell.size
         for base, fresh in self._fresh.items():
             offsets = (flat - np.uint64(base)).astype(np.int64)

@@ -26,7 +26,7 @@ Broken = Callable[[Array], Array]
 
 @effects(Assume)
 def _assume(op: Assume) -> Callable[[BlockState, Array], Array]:
-    """The value itself. A broken promise traps where the launch checks, or in strict mode."""
+    """Return the value itself. A broken promise traps where the launch checks, or in strict mode."""
     ty, predicate = op.value.type, op.predicate
     broken = _broken(predicate, ty)
 
@@ -75,13 +75,14 @@ def _indivisible(divisor: int) -> Broken:
 
 
 def _unequal(sizes: tuple[int, ...], shape: tuple[int, ...]) -> Broken:
-    """Elements that differ from the first one of their block; 0 or 1 says nothing about a dimension."""
+    """Return elements that differ from the first one of their block; 0 or 1 says nothing about a dimension."""
     first = np.ix_(*(np.arange(extent) // max(size, 1) * max(size, 1) for size, extent in zip(sizes, shape)))
     return lambda tile: tile != tile[first] if shape else np.zeros((), np.bool_)
 
 
 def _not_groups(divisor: int, every: int, along: int, ty: TileType) -> Broken:
-    """Along one dimension: the first of each group is divisible, each following one is the next number or address."""
+    """Check that along one dimension the first of each group is divisible, and each following one is the next number or
+    address."""
     step = ty.element.pointee.byte_size if isinstance(ty.element, PointerType) else 1
     extent = ty.shape[along]
     place = np.arange(extent) // max(every, 1) * max(every, 1)

@@ -31,10 +31,10 @@ class Listener(Observer):
     """
 
     def before(self, op: Op, values: Values) -> None:
-        """An operation is about to run."""
+        """Note that an operation is about to run."""
 
     def after(self, op: Op, values: Values, results: Values) -> None:
-        """An operation has run; one that leaves the region around it gives no results."""
+        """Note that an operation has run; one that leaves its region gives no results."""
 
     def pure(self, op: Op, function: Function) -> Function:
         def run(*given: object) -> object:

@@ -32,7 +32,7 @@ effects: Rules[EffectRule] = Rules()
 
 @pure(MakeToken, JoinTokens, GdcLaunchDependents, GdcWait, MemoryFenceAlias)
 def pass_token(op: Op) -> Callable[..., object]:
-    """A token has no value; there is no other kernel to wait for and no second view of memory to fence."""
+    """Pass a token, which has no value; there is no other kernel to wait for and no second view of memory to fence."""
     return lambda *tokens: None
 
 
@@ -70,7 +70,7 @@ def store_ptr(op: StorePtr) -> Callable[..., object]:
 
 
 def _check_distinct(op: Op, block: BlockState, addresses: np.ndarray, weak: bool) -> None:
-    """Equal addresses in one store: a data race if it is weak, otherwise any of the values may stay."""
+    """Check for equal addresses in one store: a data race if it is weak, otherwise any of the values may stay."""
     if np.unique(addresses).size == addresses.size:
         return
     if weak:

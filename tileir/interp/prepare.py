@@ -95,10 +95,10 @@ class Observer(MemoryObserver):
         return check
 
     def block_begins(self, block: BlockState) -> None:
-        """A tile block starts."""
+        """Note that a tile block starts."""
 
     def block_ends(self, block: BlockState) -> None:
-        """A tile block is done."""
+        """Note that a tile block is done."""
 
 
 UNOBSERVED = Observer()
@@ -200,7 +200,7 @@ class Preparation:
         yield Chunk(tuple(steps), None)
 
     def before(self) -> tuple[Step, ...]:
-        """Steps to run before the operation that has just been prepared."""
+        """Return steps to run before the operation that has just been prepared."""
         return ()
 
     def _finish(self, block: Block) -> Callable[[Frame], Exit]:

@@ -245,7 +245,7 @@ class Slots:
         return self._constants.get(value) if slot is None else slot
 
     def define(self, values: Iterable[Value]) -> tuple[int, ...]:
-        """Slots for values that are defined together; those that nobody uses lose theirs at once.
+        """Return slots for values that are defined together; those that nobody uses lose theirs at once.
 
         Raises UnsupportedError where the tiles that are live take more than the memory of this machine.
         """
@@ -285,7 +285,7 @@ class Slots:
 
 
 def _own_bytes(value: Value) -> int:
-    """Bytes that a value takes; none where all elements may be the same ones in memory."""
+    """Return bytes that a value takes; none where all elements may be the same ones in memory."""
     if not isinstance(value.type, TileType) or isinstance(value.owner, Broadcast | Constant):
         return 0
     return value.type.count * value.type.element.byte_size

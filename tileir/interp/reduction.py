@@ -44,7 +44,8 @@ def is_elementwise(body: Block) -> bool:
 
 
 def _is_elementwise_scalar(op: Op) -> bool:
-    """Element-wise on rank-0 tiles, or the same for all lanes: without operands and regions."""
+    """Return whether an operation is element-wise on rank-0 tiles, or the same for all lanes: without operands and
+    regions."""
     if op.regions or not all(isinstance(result.type, TileType) and result.type.rank == 0 for result in op.results):
         return False
     return ELEMENTWISE in op.spec.traits or not op.operands
@@ -68,7 +69,8 @@ def folded(op: Reduce | Scan, tiles: Parts, join: Join) -> list[Array]:
 
 
 def _reduced(parts: Parts, join: Join) -> Parts:
-    """Along axis 0: neighbouring blocks, then each element of the first half with the one as far into the second."""
+    """Reduce along axis 0: neighbouring blocks, then each element of the first half with the one as far into the
+    second."""
     while len(parts[0]) > REDUCE_BLOCK:
         blocks = [part.reshape(-1, 2, REDUCE_BLOCK, *part.shape[1:]) for part in parts]
         joined = join([pair[:, 0] for pair in blocks], [pair[:, 1] for pair in blocks])
@@ -81,7 +83,7 @@ def _reduced(parts: Parts, join: Join) -> Parts:
 
 
 def _scanned(parts: Parts, join: Join) -> Parts:
-    """Along axis 0: one after the other within a block, then each with the result of all blocks before its own."""
+    """Scan along axis 0: one after the other within a block, then each with the result of all blocks before its own."""
     shape = parts[0].shape
     size = min(SCAN_BLOCK, shape[0])
     blocks = [part.reshape(-1, size, *shape[1:]).copy() for part in parts]
@@ -95,7 +97,7 @@ def _scanned(parts: Parts, join: Join) -> Parts:
 
 
 def _scan_blocks(blocks: Parts, join: Join) -> None:
-    """Along axis 1, in place."""
+    """Scan along axis 1, in place."""
     for place in range(1, blocks[0].shape[1]):
         before, here = [block[:, place - 1] for block in blocks], [block[:, place] for block in blocks]
         _fill(here, join(before, here))
@@ -148,13 +150,15 @@ def _only_operation(op: Reduce | Scan) -> Op | None:
 
 
 def _is_plain_integer(combine: Op, element: t.Type) -> bool:
-    """Not i1, whose arithmetic is not NumPy's, and without a promise that strict mode checks at every step."""
+    """Return whether an integer is not i1, whose arithmetic is not NumPy's, and has no promise that strict mode checks
+    at every step."""
     promise = combine.attributes.get("overflow", Overflow.NONE)
     return element is not t.I1 and promise is Overflow.NONE
 
 
 def _is_plain_sum(combine: Op, element: t.Type) -> bool:
-    """Rounded as NumPy rounds. A product of bf16 can underflow f32, through which ml_dtypes evaluates it."""
+    """Return whether a sum is rounded as NumPy rounds. A product of bf16 can underflow f32, through which ml_dtypes
+    evaluates it."""
     rounding = combine.attributes.get("rounding_mode", Rounding.NEAREST_EVEN)
     plain = rounding is Rounding.NEAREST_EVEN and not combine.attributes.get("flush_to_zero")
     return plain and not (isinstance(combine, MulF) and element is t.BF16)
@@ -191,7 +195,8 @@ def _sum_fold(op: Reduce | Scan, function: np.ufunc) -> Fold:
 
 
 def _extreme_fold(op: Reduce | Scan, combine: Op, element: t.ElementType) -> Fold:
-    """Minimum and maximum of floats, as those of integers in the same order: -0 below +0, NaN at one of the ends."""
+    """Return minima and maxima of floats, as those of integers in the same order: -0 below +0, NaN at one of the
+    ends."""
     function = _EXTREMES[type(combine)]
     loses = not combine.attributes.get("propagate_nan")
     accumulate = _in_any_order(op, function)
@@ -209,14 +214,14 @@ def _extreme_fold(op: Reduce | Scan, combine: Op, element: t.ElementType) -> Fol
 
 
 def _ordered(x: Array, nan_key: int) -> Array:
-    """Integers in the order of the floats `x`; NaN becomes `nan_key`, which no number does."""
+    """Return integers in the order of the floats `x`; NaN becomes `nan_key`, which no number does."""
     keys = _flipped(x.view(f"i{x.dtype.itemsize}"))
     is_nan = x != x
     return np.where(is_nan, keys.dtype.type(nan_key), keys) if is_nan.any() else keys
 
 
 def _flipped(bits: Array) -> Array:
-    """Patterns with all but the sign inverted where the sign is set; its own inverse."""
+    """Return patterns with all but the sign inverted where the sign is set; its own inverse."""
     # Numbers of the same type: NumPy 1 makes the bits of a single float wider for Python's.
     width, magnitude = map(bits.dtype.type, (8 * bits.dtype.itemsize - 1, np.iinfo(bits.dtype).max))
     return bits ^ ((bits >> width) & magnitude)
@@ -257,7 +262,7 @@ def _by_body(op: Reduce | Scan, preparation: Preparation) -> Step:
 
 
 def _on_slices(combine: Combine, left: Parts, right: Parts) -> Parts:
-    """Once, with arrays where the program has scalars. A value that is yielded may be one for all lanes."""
+    """Fold once, with arrays where the program has scalars. A value that is yielded may be one for all lanes."""
     return [np.broadcast_to(value, part.shape) for value, part in zip(combine(_interleaved(left, right)), left)]
 
 

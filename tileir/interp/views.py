@@ -112,7 +112,8 @@ def get_index_space_shape(op: GetIndexSpaceShape) -> Callable[..., object]:
 
 
 def _giver(op: Op) -> Callable[..., object]:
-    """Turns extents into the results of `op`: the low bits of each, as tiles of the result types."""
+    """Return a function that turns extents into the results of `op`: the low bits of each, as tiles of the result
+    types."""
     dtypes = [dtype_of(result.type.element) for result in op.results if isinstance(result.type, t.TileType)]
 
     def give(extents: tuple[int, ...]) -> object:
@@ -226,7 +227,7 @@ def store_view(op: StoreView) -> Callable[..., object]:
 def load_nibbles(
     block: BlockState, tensor: TensorView, part: Part, element: t.ElementType, outside: np.ndarray
 ) -> np.ndarray:
-    """`load_tile` for elements of half a byte."""
+    """Load a tile of elements of half a byte."""
     check_reach(tensor, part, element.memory_bits)
     values = read_nibbles(block.memory, tensor.base, part.offsets(), block.id)
     if part.full:
@@ -237,7 +238,7 @@ def load_nibbles(
 
 
 def store_nibbles(block: BlockState, tensor: TensorView, part: Part, element: t.ElementType, tile: np.ndarray) -> None:
-    """`store_tile` for elements of half a byte."""
+    """Store a tile of elements of half a byte."""
     check_reach(tensor, part, element.memory_bits)
     values = tile if part.full else tile[part.selector]
     write_nibbles(block.memory, tensor.base, part.offsets(), values, block.id)

@@ -44,7 +44,8 @@ class _Comparison:
         self.counterpart: dict[Value, Value] = {}
 
     def operations(self, left: list[Op], right: list[Op]) -> bool:
-        """Definitions are matched block by block before the uses inside, so a use may come before its definition."""
+        """Compare operations. Definitions are matched block by block before the uses inside, so a use may come before
+        its definition."""
         waiting = [(left, right)]
         pairs: list[tuple[Op, Op]] = []
         while waiting:

@@ -223,7 +223,7 @@ class Op(metaclass=_OpClass):
         return cls(flat, result_types, attributes, regions, loc, tuple(map(len, groups)))
 
     def walk(self) -> Iterator[Op]:
-        """This operation, then all nested ones, in program order."""
+        """Yield this operation, then all nested ones, in program order."""
         stack: list[Op] = [self]
         while stack:
             op = stack.pop()
@@ -269,7 +269,7 @@ class Module:
 
     @staticmethod
     def required(module: object) -> Module:
-        """`module`, which must be one. Raises TypeError."""
+        """Return `module`, which must be one. Raises TypeError."""
         if isinstance(module, Module):
             return module
         is_kernel = isinstance(getattr(module, "module", None), Module)

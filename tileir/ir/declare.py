@@ -35,7 +35,7 @@ C = TypeVar("C", bound=Type)
 
 
 def operand(constraint: TypeConstraint[C], name: str = "") -> Operand[Value[C]]:
-    """Exactly one operand."""
+    """Declare exactly one operand."""
     return Operand(constraint, name=name)
 
 
@@ -45,17 +45,17 @@ def optional(constraint: TypeConstraint[C], since: str | None = None) -> Operand
 
 
 def variadic(constraint: TypeConstraint[C], name: str = "") -> Operand[tuple[Value[C], ...]]:
-    """Any number of operands."""
+    """Declare any number of operands."""
     return Operand(constraint, variadic=True, name=name)
 
 
 def output(constraint: TypeConstraint[C], since: str | None = None) -> Result[Value[C]]:
-    """Exactly one result."""
+    """Declare exactly one result."""
     return Result(constraint, since=since)
 
 
 def variadic_output(constraint: TypeConstraint[C], name: str = "") -> Result[tuple[Value[C], ...]]:
-    """Any number of results."""
+    """Declare any number of results."""
     return Result(constraint, variadic=True, name=name)
 
 
@@ -104,5 +104,5 @@ def flag(since: str | None = None, encoded: bool = True, name: str = "") -> Attr
 
 
 def hints(*keys: str) -> Attr[OptimizationHints | None]:
-    """Optimization hints; `keys` are the hints that mean something on this operation."""
+    """Declare optimization hints; `keys` are the hints that mean something on this operation."""
     return Attr(AttrKind.HINTS, None, keys=keys)

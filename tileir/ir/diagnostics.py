@@ -284,7 +284,8 @@ def render_all(diagnostics: Iterable[Diagnostic], source: Source | None = None) 
 
 
 def place_text(loc: Location) -> str:
-    """``file:line:column`` of a location, a bytecode path and offset, or the empty string; as messages show it."""
+    """Return ``file:line:column`` of a location, a bytecode path and offset, or the empty string; as messages show
+    it."""
     if isinstance(loc, BytecodeLoc):
         return f"{shown(loc.file, LONGEST_PATH)}: {loc.path} (offset {loc.offset:#x})"
     place = _file_loc(loc)
@@ -306,7 +307,7 @@ def _place(loc: Location) -> dict[str, Any]:
 
 
 def shown_place(loc: Location, text: str, sources: Sequence[Source]) -> list[str]:
-    """`text` with its place in front and, where the source is at hand, the line and a caret below."""
+    """Return `text` with its place in front and, where the source is at hand, the line and a caret below."""
     place, text = place_text(loc), shown_lines(text)
     lines = [f"{place}: {text}" if place else text]
     found = file_position(loc)

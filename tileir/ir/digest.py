@@ -84,7 +84,7 @@ class _ItemNumbers:
         return self.texts.setdefault(text, len(self.texts))
 
     def _define(self, defined: Value | Sequence[Value]) -> None:
-        """The number of values, and of each its own and that of its type."""
+        """Add the number of values, and of each its own and that of its type."""
         if isinstance(defined, Value):
             self.numbers += (1, self._values[defined], self._types[defined.type])
             return

@@ -64,7 +64,8 @@ HIDES = EffectTrait("hides", Effect.OPAQUE)
 
 
 def calls_host(unless: str = "") -> EffectTrait:
-    """Runs code of the host, unless that is pure, as the attribute `unless` says where there is one."""
+    """Declare an operation that runs code of the host, unless that is pure, as the attribute `unless` says where there
+    is one."""
     return EffectTrait("calls the host", Effect.HOST, unless)
 
 

@@ -10,7 +10,8 @@ LONGEST_LINE = 4000
 
 
 def shown(name: str, longest: int = LONGEST_NAME) -> str:
-    """`name` on one line: what is not printable (control and format characters, broken UTF-8) as Python escapes it."""
+    """Return `name` on one line: what is not printable (control and format characters, broken UTF-8) as Python escapes
+    it."""
     cut = name if len(name) <= longest else f"{name[:longest]}..."
     return cut if cut.isprintable() else "".join(map(_escaped, cut))
 

@@ -27,7 +27,7 @@ class Source:
         self._starts: list[int] | None = None
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and 1-based column of `offset`."""
+        """Return line and 1-based column of `offset`."""
         starts = self._line_starts()
         index = bisect_right(starts, offset) - 1
         return self.first_line + index, offset - starts[index] + 1
@@ -184,7 +184,7 @@ class CallSiteLoc(Location):
         return self._hash
 
     def __reduce__(self) -> tuple[type[Location], tuple[Location, Location]]:
-        """Without the hash, which is another one in another process."""
+        """Pickle without the hash, which is another one in another process."""
         return CallSiteLoc, (self.callee, self.caller)
 
     def _shown(self) -> str:

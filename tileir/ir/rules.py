@@ -19,7 +19,7 @@ class Rules(dict[type[Op], R], Generic[R]):
     """``rules = Rules()``, then ``@rules(AddF, SubF)`` above the rule that serves both."""
 
     def __call__(self, *ops: type[Op]) -> Callable[[F], F]:
-        """Registers a rule, which may take its own operation classes instead of any `Op`: it gets no other."""
+        """Register a rule, which may take its own operation classes instead of any `Op`: it gets no other."""
 
         def register(rule: F) -> F:
             for op in ops:
@@ -32,7 +32,7 @@ class Rules(dict[type[Op], R], Generic[R]):
 
 
 def joined(*tables: Rules[R]) -> Rules[R]:
-    """One table with the rules of all chapters; an operation may stand in only one of them."""
+    """Return one table with the rules of all chapters; an operation may stand in only one of them."""
     result: Rules[R] = Rules()
     for table in tables:
         for op, rule in table.items():

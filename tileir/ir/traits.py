@@ -98,7 +98,7 @@ class TypeFrom(Trait):
 
 
 def DerivedType(field: str, source: str, derive: Callable[[Type], Type | None], text: str) -> TypeFrom:
-    """`derive` gives None when the source has no such part."""
+    """Derive a type; `derive` gives None when the source has no such part."""
     return TypeFrom("derived type", field, source, derive, text)
 
 

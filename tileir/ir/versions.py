@@ -13,12 +13,12 @@ NEWEST = VERSIONS[-1]
 
 @cache
 def version_key(version: str) -> Version:
-    """``(13, 3)`` for ``"13.3"``."""
+    """Return ``(13, 3)`` for ``"13.3"``."""
     major, minor = version.split(".")
     return int(major), int(minor)
 
 
 def version_text(version: Version) -> str:
-    """``"13.3"`` for ``(13, 3)``."""
+    """Return ``"13.3"`` for ``(13, 3)``."""
     major, minor = version
     return f"{major}.{minor}"

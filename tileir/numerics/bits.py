@@ -65,7 +65,7 @@ def unsigned(x: Array) -> Array:
 
 
 def wrapped(x: Array, dtype: np.dtype[Any]) -> Array:
-    """Integers modulo 2^width as `dtype` holds them; `x` is at least that wide."""
+    """Return integers modulo 2^width as `dtype` holds them; `x` is at least that wide."""
     if x.dtype == dtype:
         return x
     if dtype == np.bool_:

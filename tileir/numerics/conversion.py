@@ -54,7 +54,7 @@ def _values(x: Array, source: t.ElementType) -> Array:
 
 
 def _saturated(x: Array, target: t.ElementType) -> Array:
-    """f32 values to nearest even, with everything beyond the largest finite number of `target` becoming that."""
+    """Round f32 values to nearest even, with everything beyond the largest finite number of `target` becoming that."""
     largest = np.float32(target.layout.max_finite)
     return np.clip(x, -largest, largest).astype(dtype_of(target))
 
@@ -68,7 +68,8 @@ def integer_to_float(signedness: Signedness, target: t.ElementType) -> Conversio
 
 
 def _odd_f64(x: Array) -> Array:
-    """Integers as f64, large ones rounded to odd (53 bits), which leaves the rounding to a narrower type single."""
+    """Return integers as f64, large ones rounded to odd (53 bits), which leaves the rounding to a narrower type
+    single."""
     if x.dtype.itemsize < 8:
         return x.astype(np.float64)
     magnitude = np.abs(x).view(np.uint64)
@@ -79,7 +80,7 @@ def _odd_f64(x: Array) -> Array:
 
 
 def float_to_integer(signedness: Signedness, source: t.ElementType, target: t.ElementType) -> Conversion:
-    """Truncated towards zero, then saturated to the range of the target; NaN gives 0 (spec: undefined#catalogue).
+    """Truncate towards zero, then saturate to the range of the target; NaN gives 0 (spec: undefined#catalogue).
 
     i1 says whether the number differs from zero, as NaN does (spec: conversion#ftoi).
     """
@@ -113,7 +114,7 @@ def integer_range(signedness: Signedness, element: t.ElementType) -> tuple[int, 
 
 
 def extended(signedness: Signedness, source: t.ElementType, target: t.ElementType) -> Conversion:
-    """Integers of more bits with the same value by the given reading."""
+    """Return integers of more bits with the same value by the given reading."""
     dtype = dtype_of(target)
     if signedness is Signedness.UNSIGNED and source is t.I4:
         return lambda x: (x & np.int8(0xF)).astype(dtype)

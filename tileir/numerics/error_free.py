@@ -15,7 +15,8 @@ _SPLITTER = 2.0**27 + 1
 
 
 def in_mode(nearest: Array, missing: Array, mode: Rounding) -> Array:
-    """`nearest` moved to the neighbour that directed `mode` asks for; overflow to infinity is undone where it must."""
+    """Return `nearest` moved to the neighbour that directed `mode` asks for; overflow to infinity is undone where it
+    must."""
     away = _away_from_zero(nearest, mode)
     return stepped(nearest, (missing > 0) & away, (missing < 0) & ~away)
 
@@ -29,7 +30,7 @@ def _away_from_zero(x: Array, mode: Rounding) -> Array:
 
 
 def to_odd(nearest: Array, missing: Array) -> Array:
-    """`nearest` where it is exact or odd, else the other neighbour of the exact value, which is odd."""
+    """Return `nearest` where it is exact or odd, else the other neighbour of the exact value, which is odd."""
     even = ~is_odd(pattern(nearest))
     return stepped(nearest, (missing > 0) & even, (missing < 0) & even)
 
@@ -41,14 +42,14 @@ def difference(exact: Array, rounded: Array) -> Array:
 
 
 def narrow_sum(x: Array, y: Array) -> tuple[Array, Array]:
-    """x + y and what it misses, for magnitudes far from overflow (Knuth's TwoSum)."""
+    """Return x + y and what it misses, for magnitudes far from overflow (Knuth's TwoSum)."""
     total = x + y
     part = total - x
     return total, _signed_as(total, (x - (total - part)) + (y - part))
 
 
 def full_sum(x: Array, y: Array) -> tuple[Array, Array]:
-    """x + y and what it misses, over the whole range (Dekker's Fast2Sum on sorted operands)."""
+    """Return x + y and what it misses, over the whole range (Dekker's Fast2Sum on sorted operands)."""
     swap = np.abs(x) < np.abs(y)
     big, small = np.where(swap, y, x), np.where(swap, x, y)
     total = x + y
@@ -56,7 +57,7 @@ def full_sum(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 def narrow_quotient(x: Array, y: Array) -> tuple[Array, Array]:
-    """x / y and what it misses, for magnitudes far from overflow and underflow."""
+    """Return x / y and what it misses, for magnitudes far from overflow and underflow."""
     quotient = x / y
     product, error = exact_product(quotient, y)
     return quotient, _signed_as(quotient, _signed_as(y, (x - product) - error))
@@ -70,7 +71,7 @@ def narrow_root(x: Array) -> tuple[Array, Array]:
 
 
 def exact_product(x: Array, y: Array) -> tuple[Array, Array]:
-    """p and e with p + e = x * y exactly and p the rounded product, far from overflow and underflow."""
+    """Return p and e with p + e = x * y exactly and p the rounded product, far from overflow and underflow."""
     product = x * y
     x_high, x_low = _halves(x)
     y_high, y_low = _halves(y)
@@ -79,13 +80,13 @@ def exact_product(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 def _halves(x: Array) -> tuple[Array, Array]:
-    """Two numbers of at most 26 bits whose sum is x (Veltkamp)."""
+    """Return two numbers of at most 26 bits whose sum is x (Veltkamp)."""
     scaled = x * _SPLITTER
     high = scaled - (scaled - x)
     return high, x - high
 
 
 def _signed_as(reference: Array, error: Array) -> Array:
-    """`error` as seen in the direction of `reference`: positive where it makes its magnitude larger."""
+    """Return `error` as seen in the direction of `reference`: positive where it makes its magnitude larger."""
     oriented: Array = np.copysign(1.0, reference) * error
     return oriented

@@ -40,13 +40,13 @@ def quiet_nan(element: t.ElementType) -> Array:
 
 
 def with_quiet_nan(x: Array, source: Array, element: t.ElementType) -> Array:
-    """`x` with the NaN that conversions give wherever `source` is NaN."""
+    """Return `x` with the NaN that conversions give wherever `source` is NaN."""
     nan = source != source
     return np.where(nan, quiet_nan(element), x) if nan.any() else x
 
 
 def stored(bits: Array, element: t.ElementType) -> Array:
-    """Patterns of `element` (uint64) as the array that holds its values."""
+    """Return patterns of `element` (uint64) as the array that holds its values."""
     if element is t.TF32:
         bits = bits << np.uint64(t.TF32_UNUSED_BITS)
     return bits.astype(bits_dtype(element)).view(dtype_of(element))
@@ -60,7 +60,7 @@ def widened(x: Array, element: t.ElementType) -> Array:
 
 
 def encoded(x: Array, element: t.ElementType, mode: Rounding) -> Array:
-    """f64 values rounded once to `element`: every format but f64, every mode; NaN becomes the format's NaN.
+    """Round f64 values once to `element`: every format but f64, every mode; NaN becomes the format's NaN.
 
     The sign is dropped for unsigned formats. f8E8M0FNU takes the modes zero and positive_inf, which round magnitudes.
     """
@@ -77,7 +77,7 @@ def encoded(x: Array, element: t.ElementType, mode: Rounding) -> Array:
 
 
 def _power_of_two(x: Array, mode: Rounding) -> Array:
-    """f8E8M0FNU: the magnitude as a power of two; underflow gives the smallest, overflow the largest."""
+    """Convert to f8E8M0FNU: the magnitude as a power of two; underflow gives the smallest, overflow the largest."""
     fraction, exponent = np.frexp(np.abs(x))
     up = (fraction > 0.5) if mode is Rounding.POSITIVE_INF else np.zeros(x.shape, np.bool_)
     biased = np.clip(exponent - 1 + up + t.F8E8M0FNU.layout.bias, 0, 0xFE)
@@ -86,13 +86,14 @@ def _power_of_two(x: Array, mode: Rounding) -> Array:
 
 
 def significand(x: Array) -> tuple[Array, Array]:
-    """Finite f64 magnitudes as (s, e) with \\|x\\| = s * 2^e and the top bit of s, a uint64, set; zero is s = 0."""
+    """Return finite f64 magnitudes as (s, e) with \\|x\\| = s * 2^e and the top bit of s, a uint64, set; zero is s =
+    0."""
     fraction, exponent = np.frexp(np.abs(x))
     return np.ldexp(fraction, 64).astype(np.uint64), exponent.astype(np.int64) - 64
 
 
 def normalized(bits: Array, exponent: Array) -> tuple[Array, Array]:
-    """(s, e) of the same value with the top bit of s set; zero stays zero."""
+    """Return (s, e) of the same value with the top bit of s set; zero stays zero."""
     shift = 64 - bit_length(bits)
     return bits << shift.astype(np.uint64), exponent - shift
 
@@ -113,7 +114,7 @@ def rounded_magnitude(sign: Array, bits: Array, exponent: Array, element: t.Elem
 
 
 def _rounded_shift(bits: Array, distance: Array, sign: Array, mode: Rounding) -> Array:
-    """bits / 2^distance rounded to an integer in `mode`; 1 <= distance <= 63 and bits < 2^62."""
+    """Return bits / 2^distance rounded to an integer in `mode`; 1 <= distance <= 63 and bits < 2^62."""
     shift = distance.astype(np.uint64)
     kept = bits >> shift
     rest = bits - (kept << shift)
@@ -137,7 +138,7 @@ def _magnitude_up(sign: Array, mode: Rounding) -> Array:
 
 
 def _limited(magnitude: Array, sign: Array, element: t.ElementType, mode: Rounding) -> Array:
-    """Magnitudes beyond the largest finite one replaced by infinity or by it, as format and mode say."""
+    """Replace magnitudes beyond the largest finite one by infinity or by it, as format and mode say."""
     special = patterns(element)
     largest = np.uint64(special.largest)
     if special.overflow is None:
@@ -148,7 +149,7 @@ def _limited(magnitude: Array, sign: Array, element: t.ElementType, mode: Roundi
 
 
 def with_sign(magnitude: Array, sign: Array, element: t.ElementType) -> Array:
-    """Patterns of `element` from their magnitude and sign."""
+    """Return patterns of `element` from their magnitude and sign."""
     layout = element.layout
     return magnitude | (sign.astype(np.uint64) << np.uint64(layout.exponent + layout.fraction))
 
@@ -170,7 +171,7 @@ _FNV8_VALUES = _fnv8_values()
 
 
 def tf32_from_f32(x: Array, mode: Rounding) -> Array:
-    """f32 rounded to tf32 to nearest even, to nearest away from zero, or towards zero."""
+    """Return f32 rounded to tf32 to nearest even, to nearest away from zero, or towards zero."""
     bits = pattern(x)
     if mode is Rounding.NEAREST_EVEN:
         bits = bits + np.uint32(0xFFF) + ((bits >> np.uint32(t.TF32_UNUSED_BITS)) & np.uint32(1))

@@ -18,7 +18,7 @@ _APPROX_DIVISOR_LIMIT = np.float32(2.0**126)
 
 
 def evaluated(function: Callable[..., Array]) -> Callable[[t.ElementType], Function]:
-    """`function`, of f64 or long double, as a function on arrays of an element type."""
+    """Return `function`, of f64 or long double, as a function on arrays of an element type."""
 
     def for_element(element: t.ElementType) -> Function:
         working = np.longdouble if element is t.F64 else np.float64
@@ -51,13 +51,13 @@ power = evaluated(np.power)
 
 
 def integer_power(element: t.ElementType) -> Function:
-    """`source` to a power that is read as a signed integer; to the power 0 every number and NaN give 1."""
+    """Return `source` to a power that is read as a signed integer; to the power 0 every number and NaN give 1."""
     function = power(element)
     return lambda source, exponent: function(source, signed(exponent))
 
 
 def approximate_quotient(lhs: Array, rhs: Array) -> Array:
-    """f32 `divf` with `approx`: above 2^126 the reciprocal of the divisor is flushed to zero."""
+    """Divide f32 with `approx`: above 2^126 the reciprocal of the divisor is flushed to zero."""
     vanishing = np.abs(rhs) > _APPROX_DIVISOR_LIMIT
     quotient = np.divide(lhs, rhs)
     return np.where(vanishing, lhs * np.copysign(np.float32(0), rhs), quotient) if vanishing.any() else quotient

@@ -25,7 +25,7 @@ class DivisionByZero(ArithmeticError):
 
 
 def _modular(function: Binary) -> Binary:
-    """`function`, which wraps in NumPy as it should, also for i1."""
+    """Return `function`, which wraps in NumPy as it should, also for i1."""
 
     def evaluate(lhs: Array, rhs: Array) -> Array:
         if lhs.dtype != np.bool_:
@@ -70,7 +70,7 @@ def shift_right(signedness: Signedness) -> Binary:
 
 
 def _arithmetic_shift(lhs: Array, rhs: Array) -> Array:
-    """NumPy takes a shift that is negative when signed as a very large one."""
+    """Shift right arithmetically: NumPy takes a shift that is negative when signed as a very large one."""
     value = signed(lhs)
     return wrapped(np.right_shift(value, unsigned(rhs).view(value.dtype)), lhs.dtype)
 
@@ -95,7 +95,8 @@ def divide(signedness: Signedness, rounding: Rounding) -> Binary:
 
 
 def remainder(signedness: Signedness) -> Binary:
-    """Remainder of the truncated quotient, with the sign of the dividend; MIN rem -1 is 0. Raises `DivisionByZero`."""
+    """Return remainder of the truncated quotient, with the sign of the dividend; MIN rem -1 is 0. Raises
+    `DivisionByZero`."""
     quotient = divide(signedness, Rounding.ZERO)
     return lambda lhs, rhs: subtract(lhs, multiply(quotient(lhs, rhs), rhs))
 

@@ -11,7 +11,7 @@ FOUR = np.uint8(4)
 
 
 def packed(patterns: Array) -> Array:
-    """Bytes (uint8) that each hold two neighbours along the last dimension, of an even extent."""
+    """Return bytes (uint8) that each hold two neighbours along the last dimension, of an even extent."""
     bits = patterns.view(np.uint8) & LOW
     result: Array = bits[..., 0::2] | bits[..., 1::2] << FOUR
     return result

@@ -35,7 +35,7 @@ def sum_overflows(signedness: Signedness) -> Check:
 
 
 def _signed_sum_overflows(lhs: Array, rhs: Array) -> Array:
-    """The result has another sign than both operands."""
+    """Return whether the result has another sign than both operands."""
     total = signed(integers.add(lhs, rhs))
     return ((signed(lhs) ^ total) & (signed(rhs) ^ total)) < 0
 
@@ -47,13 +47,13 @@ def difference_overflows(signedness: Signedness) -> Check:
 
 
 def _signed_difference_overflows(lhs: Array, rhs: Array) -> Array:
-    """The operands differ in sign and the result differs from the first."""
+    """Return whether the operands differ in sign and the result differs from the first."""
     difference = signed(integers.subtract(lhs, rhs))
     return ((signed(lhs) ^ signed(rhs)) & (signed(lhs) ^ difference)) < 0
 
 
 def product_overflows(signedness: Signedness) -> Check:
-    """Dividing the wrapped product by a factor does not give the other one back."""
+    """Return a check whether dividing the wrapped product by a factor does not give the other one back."""
 
     def overflows(lhs: Array, rhs: Array) -> Array:
         x, y = read_as(signedness, lhs), read_as(signedness, rhs)
@@ -66,35 +66,35 @@ def product_overflows(signedness: Signedness) -> Check:
 
 
 def quotient_overflows(lhs: Array, rhs: Array) -> Array:
-    """Signed division of the smallest integer by -1."""
+    """Return whether this is a signed division of the smallest integer by -1."""
     return smallest(lhs) & (signed(rhs) == -1)
 
 
 def smallest(x: Array) -> Array:
-    """The integers whose negation overflows when signed."""
+    """Return whether negating the integers overflows when signed."""
     value = signed(x)
     return (value != 0) & (signed(integers.negate(x)) == value)
 
 
 def shift_too_far(element: t.ElementType) -> Check:
-    """The amount of a shift, which is unsigned, is the width or more."""
+    """Return a check whether the amount of a shift, which is unsigned, is the width or more."""
     return lambda lhs, rhs: unsigned(rhs) >= element.bits
 
 
 def shift_overflows(signedness: Signedness) -> Check:
-    """Shifting back does not restore the operand."""
+    """Return a check whether shifting back does not restore the operand."""
     back = integers.shift_right(signedness)
     return lambda lhs, rhs: back(integers.shift_left(lhs, rhs), rhs) != lhs
 
 
 def truncation_overflows(signedness: Signedness, source: t.ElementType, target: t.ElementType) -> Check:
-    """Extending again does not restore the operand."""
+    """Return a check whether extending again does not restore the operand."""
     narrow, wide = truncated(target), extended(signedness, target, source)
     return lambda operand: wide(narrow(operand)) != operand
 
 
 def conversion_overflows(signedness: Signedness, source: t.ElementType, target: t.ElementType) -> Check:
-    """A float, truncated towards zero, is NaN or not in the range of the integer type."""
+    """Return a check whether a float, truncated towards zero, is NaN or outside the integer type's range."""
     below, above = integer_limits(signedness, target)
 
     def overflows(operand: Array) -> Array:

@@ -38,7 +38,7 @@ def sub(element: t.ElementType, mode: Rounding) -> Function:
 
 
 def mul(element: t.ElementType, mode: Rounding) -> Function:
-    """The product of two narrow numbers is exact in f64; that of two bf16 can underflow f32."""
+    """Return a product: of two narrow numbers it is exact in f64; that of two bf16 can underflow f32."""
     if mode is Rounding.NEAREST_EVEN:
         return _nearest(np.multiply, element, np.float64 if element is t.BF16 else np.float32)
     if element is t.F64:
@@ -47,7 +47,7 @@ def mul(element: t.ElementType, mode: Rounding) -> Function:
 
 
 def div(element: t.ElementType, mode: Rounding) -> Function:
-    """The quotient of two bf16 can be subnormal in f32, where a second rounding would show."""
+    """Return a quotient: that of two bf16 can be subnormal in f32, where a second rounding would show."""
     if mode is Rounding.NEAREST_EVEN:
         return _nearest(np.divide, element, np.float64 if element is t.BF16 else np.float32)
     if element is t.F64:
@@ -70,7 +70,7 @@ def fma(element: t.ElementType, mode: Rounding) -> Function:
 
 
 def _nearest(function: Function, element: t.ElementType, working: type[np.floating]) -> Function:
-    """`function` to nearest even: f32 and f64 at once, narrower types through `working`."""
+    """Return `function` to nearest even: f32 and f64 at once, narrower types through `working`."""
     if element in (t.F32, t.F64):
         return function
 
@@ -81,7 +81,7 @@ def _nearest(function: Function, element: t.ElementType, working: type[np.floati
 
 
 def _narrowed(function: Function, element: t.ElementType, mode: Rounding) -> Function:
-    """`function`, which is exact or rounds to odd in f64, then rounded to `element`."""
+    """Return `function`, which is exact or rounds to odd in f64, then rounded to `element`."""
 
     def evaluate(*operands: Array) -> Array:
         return narrowed(function(*(operand.astype(np.float64) for operand in operands)), element, mode)
@@ -90,7 +90,7 @@ def _narrowed(function: Function, element: t.ElementType, mode: Rounding) -> Fun
 
 
 def narrowed(x: Array, element: t.ElementType, mode: Rounding) -> Array:
-    """f32 or f64 values rounded once to f16, bf16, f32 or f64, in one of the IEEE modes."""
+    """Return f32 or f64 values rounded once to f16, bf16, f32 or f64, in one of the IEEE modes."""
     if mode is Rounding.NEAREST_EVEN:
         return nearest_bf16(x) if element is t.BF16 else x.astype(dtype_of(element))
     near = x.astype(dtype_of(element))
@@ -98,7 +98,7 @@ def narrowed(x: Array, element: t.ElementType, mode: Rounding) -> Array:
 
 
 def nearest_bf16(x: Array) -> Array:
-    """bf16 to nearest even. The cast from f64 goes through f32, which must not make up a tie."""
+    """Round to bf16, to nearest even. The cast from f64 goes through f32, which must not make up a tie."""
     near = x.astype(np.float32)
     if x.dtype == np.float64 and ((pattern(near) & 0xFFFF) == 0x8000).any():
         near = error_free.to_odd(near, error_free.difference(x, near.astype(np.float64)))
@@ -106,7 +106,7 @@ def nearest_bf16(x: Array) -> Array:
 
 
 def _odd_sum(mode: Rounding, x: Array, y: Array) -> Array:
-    """x + y of narrow numbers in f64, rounded to odd."""
+    """Return x + y of narrow numbers in f64, rounded to odd."""
     return _signed_zero(mode, x, y, error_free.to_odd(*error_free.narrow_sum(x, y)))
 
 
@@ -115,7 +115,8 @@ def _sum_f64(mode: Rounding, x: Array, y: Array) -> Array:
 
 
 def _signed_zero(mode: Rounding, x: Array, y: Array, total: Array) -> Array:
-    """Under `negative_inf` an exact zero sum is -0 unless both operands are +0."""
+    """Return the sum with the sign of zero corrected: under `negative_inf` an exact zero sum is -0 unless both operands
+    are +0."""
     if mode is not Rounding.NEGATIVE_INF:
         return total
     return np.where((total == 0) & (np.signbit(x) | np.signbit(y)), -0.0, total)
@@ -130,11 +131,11 @@ def _root_f64(mode: Rounding, x: Array) -> Array:
 
 
 def flushed(x: Array) -> Array:
-    """f32 with subnormals replaced by zeros of the same sign."""
+    """Return f32 with subnormals replaced by zeros of the same sign."""
     tiny = np.abs(x) < _SMALLEST_NORMAL_F32
     return np.where(tiny, np.copysign(np.float32(0), x), x) if tiny.any() else x
 
 
 def flushing(function: Function) -> Function:
-    """`function` on f32 with subnormal operands and results flushed."""
+    """Return `function` on f32 with subnormal operands and results flushed."""
     return lambda *operands: flushed(function(*map(flushed, operands)))

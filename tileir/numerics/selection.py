@@ -32,7 +32,7 @@ def _sign_bit(bits: Array) -> Array:
 
 
 def exactly(function: Callable[..., Array]) -> Callable[[t.ElementType], Function]:
-    """`function`, whose results need no more bits than its operands, with f16 and bf16 evaluated in f32."""
+    """Return `function`, whose results need no more bits than its operands, with f16 and bf16 evaluated in f32."""
 
     def for_element(element: t.ElementType) -> Function:
         if element in (t.F32, t.F64):
@@ -60,7 +60,8 @@ def minimum(element: t.ElementType, propagate_nan: bool) -> Function:
 
 
 def _extreme(function: Function, of_zeros: Function, element: t.ElementType) -> Function:
-    """`of_zeros` joins the patterns of operands that are both zero: only the sign bits can differ."""
+    """Return a minimum or maximum; `of_zeros` joins the patterns of operands that are both zero: only the sign bits can
+    differ."""
 
     def evaluate(lhs: Array, rhs: Array) -> Array:
         result = function(lhs, rhs)

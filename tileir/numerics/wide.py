@@ -29,12 +29,12 @@ class Wide(NamedTuple):
 
 
 def multiply(x: Array, y: Array, mode: Rounding) -> Array:
-    """x * y: a fused multiply-add of a zero that has the sign of the product."""
+    """Return x * y: a fused multiply-add of a zero that has the sign of the product."""
     return multiply_add(x, y, np.copysign(0.0, np.copysign(1.0, x) * np.copysign(1.0, y)), mode)
 
 
 def multiply_add(x: Array, y: Array, acc: Array, mode: Rounding) -> Array:
-    """x * y + acc rounded once."""
+    """Return x * y + acc rounded once."""
     finite_factors = np.isfinite(x) & np.isfinite(y)
     finite = finite_factors & np.isfinite(acc)
     x_in, y_in, acc_in = (np.where(finite, operand, 0.0) for operand in (x, y, acc))
@@ -43,7 +43,7 @@ def multiply_add(x: Array, y: Array, acc: Array, mode: Rounding) -> Array:
 
 
 def divide(x: Array, y: Array, mode: Rounding) -> Array:
-    """x / y rounded once."""
+    """Return x / y rounded once."""
     ordinary = np.isfinite(x) & np.isfinite(y) & (x != 0) & (y != 0)
     x_in, y_in = np.where(ordinary, x, 1.0), np.where(ordinary, y, 1.0)
     sign = np.signbit(x_in) != np.signbit(y_in)
@@ -64,7 +64,7 @@ def _quotient(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 def _product(x: Array, y: Array) -> Wide:
-    """x * y below 2^126 times its power of two."""
+    """Return x * y below 2^126 times its power of two."""
     x_bits, x_exponent = significand(x)
     y_bits, y_exponent = significand(y)
     high, low = wide_product(x_bits >> np.uint64(1), y_bits >> np.uint64(1))
@@ -73,14 +73,15 @@ def _product(x: Array, y: Array) -> Wide:
 
 
 def _addend(x: Array) -> Wide:
-    """x below 2^126 times its power of two."""
+    """Return x below 2^126 times its power of two."""
     bits, exponent = significand(x)
     aligned = np.where(bits == 0, _FAR_BELOW, exponent - 62)
     return Wide(np.signbit(x), bits >> np.uint64(2), np.zeros_like(bits), aligned)
 
 
 def _sum(x: Wide, y: Wide, mode: Rounding) -> Wide:
-    """x + y. A shifted-out part leaves a sticky bit; both operands have enough zero bits below for that to be exact."""
+    """Return x + y. A shifted-out part leaves a sticky bit; both operands have enough zero bits below for that to be
+    exact."""
     exponent = np.maximum(x.exponent, y.exponent)
     x_high, x_low = _shifted_right(x.high, x.low, exponent - x.exponent)
     y_high, y_low = _shifted_right(y.high, y.low, exponent - y.exponent)

@@ -69,7 +69,7 @@ def _ring_element(element: t.Type) -> t.Type:
 
 
 def _ring_view(type: t.TileViewType) -> t.Type:
-    """Padding other than 0 needs floats, and becomes 0."""
+    """Return the view's type; padding other than 0 needs floats, and becomes 0."""
     tensor = ring_type(type.tensor_view)
     padding = type.padding if tensor is type.tensor_view or type.padding is None else t.PaddingValue.ZERO
     if isinstance(type, t.PartitionViewType):
@@ -101,7 +101,7 @@ class _Algebraic(Rebuilding):
     """The walk that replaces floats."""
 
     def copy(self, op: Op) -> Op:
-        """Operations that only move numbers stay, with other types."""
+        """Copy an operation that only moves numbers, with other types."""
         made = super().copy(op)
         made.results = tuple([Value(ring_type(one.type), made, one.index) for one in made.results])
         for name, content in made.attributes.items():
@@ -231,7 +231,7 @@ class _Algebraic(Rebuilding):
         return self.emit(made)
 
     def _product(self, op: matmul.MmaF) -> Value:
-        """``lhs @ rhs + acc`` as a sum of products."""
+        """Return ``lhs @ rhs + acc`` as a sum of products."""
         lhs, rhs, acc = self.given(op.operands)
         *batch, rows, inner = lhs.tile.shape
         columns = rhs.tile.shape[-1]
@@ -269,5 +269,5 @@ def _ring_content(content: DenseElements) -> DenseElements:
 
 
 def _ring_identity(identity: Attribute) -> Attribute:
-    """Identities have no part in results: they only must be of the right type."""
+    """Return an identity of the right type; identities have no part in results."""
     return IntegerAttr(0, RING) if isinstance(identity, FloatAttr) else identity

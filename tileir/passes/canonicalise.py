@@ -190,7 +190,7 @@ class Canonicalise(Folding):
     # ------------------------------------------------------------ tiles of equal elements
 
     def _uniform(self, op: Op) -> Sequence[Value] | None:
-        """`op` on the sources of broadcasts."""
+        """Return `op` on the sources of broadcasts."""
         if ELEMENTWISE not in op.spec.traits or PURE not in op.spec.traits or op.discardable or not is_determined(op):
             return None
         sources = [value.owner.source.tile for value in op.operands if isinstance(value.owner, Broadcast)]

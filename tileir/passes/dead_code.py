@@ -42,7 +42,7 @@ class Liveness:
         self._settle()
 
     def need(self, op: Op) -> None:
-        """An operation must run, and with it those around it."""
+        """Mark an operation that must run, and those around it."""
         around: Op | None = op
         while around is not None and around not in self.ops:
             self.ops.add(around)
@@ -79,7 +79,7 @@ class Liveness:
             self._need_value(value)
 
     def _need_end(self, end: Op) -> None:
-        """The end of a region that runs: what it hands to anything but an `if` or a loop is needed."""
+        """Mark the end of a region that runs: the values it hands to anything but an `if` or a loop are needed."""
         self.ops.add(end)
         around = end.parent_op
         if isinstance(end, Return) or (isinstance(end, Yield) and not isinstance(around, If)):

@@ -126,7 +126,7 @@ class Prover:
     def __init__(
         self, op: Op, tiles: LinearTiles, points: Mapping[Op, ProgramPoint], also: Iterable[Known] = ()
     ) -> None:
-        """`also` holds there."""
+        """Make a prover for a place where `also` holds."""
         self.tiles = tiles
         self._known: dict[tuple[ScalarFormula, ScalarFormula], int] = {}
         outer = ((one.less.base, one.more.base, one.gap) for one in around(op, tiles) if one.is_uniform)

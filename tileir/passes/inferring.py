@@ -148,7 +148,7 @@ class Inferring(_Ranged):
 
 
 def _static(entries: Sequence[int | None], operands: Sequence[Value]) -> tuple[list[int | None], list[Value]]:
-    """Extents or strides with constant operands put into the type, and the operands that are left."""
+    """Return extents or strides with constant operands put into the type, and the operands that are left."""
     found: list[int | None] = []
     left: list[Value] = []
     given = iter(operands)

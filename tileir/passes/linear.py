@@ -154,7 +154,7 @@ class LinearTiles:
     # ------------------------------------------------------------ values that a loop carries
 
     def _carried(self, value: Value, block: Block) -> Linear | None:
-        """Tiles that each turn of a `for` moves by a number that is the same in all turns."""
+        """Return the form of tiles that each turn of a `for` moves by a number that is the same in all turns."""
         loop = block.parent
         if not isinstance(loop, For) or not has_plain_body(loop) or value not in carried_arguments(loop):
             return None

@@ -121,7 +121,8 @@ class Raising(Rebuilding):
         return made
 
     def _guarded(self, guard: EmptyStoresGuard) -> None:
-        """The operations inside a guard, in an `if`; where it does not hold, their tokens are those they wait for."""
+        """Put the operations inside a guard into an `if`; where it does not hold, their tokens are those they wait
+        for."""
         loc, types = self.place(guard.inside[0].loc), [value.type for value in guard.tokens]
         tests = [self._tested(one, loc) for one in guard.conditions]
         holds = reduce(lambda a, b: self.emit(AndI.build([a.type], loc, lhs=a, rhs=b))[0], tests)
@@ -208,7 +209,7 @@ class RaisingPlan:
         return Prover(op, self._tiles, self._points, also)
 
     def _find_guards(self, block: Block, known: tuple[Known, ...]) -> None:
-        """The guards of a block, in which `known` holds, and of those in it."""
+        """Find the guards of a block, in which `known` holds, and of those in it."""
         stores = [op for op in self._accesses if isinstance(op, StorePtr) and _stands_in(op, block)]
         provers: dict[Op, Prover] = {op: self._prover(op, known) for op in stores if op in self._points}
         guard = guard_of(block, self._tiles, provers) if stores else None

@@ -117,7 +117,7 @@ class Rebuilding:
         """Places of the calls that are being inlined, the outermost first."""
 
     def taking_over(self) -> Rebuilding:
-        """This walk, which may use the program up."""
+        """Return this walk, which may use the program up."""
         self.takes_over, self.values = True, _Kept()
         return self
 
@@ -165,7 +165,7 @@ class Rebuilding:
         return made
 
     def _taken(self, op: Op) -> Op:
-        """`op` itself, of rebuilt operands and regions."""
+        """Return `op` itself, of rebuilt operands and regions."""
         values = self.values
         if values and not values.keys().isdisjoint(op.operands):
             op.operands = tuple([values.get(value, value) for value in op.operands])

@@ -60,7 +60,7 @@ def _picked(ops: Sequence[Op], chosen: Sequence[int]) -> set[Op]:
 
 
 def _tidied(module: Module) -> Module:
-    """Without what the optimiser finds superfluous."""
+    """Return the program without what the optimiser finds superfluous."""
     return Dropping(ChangeLog()).module(Sharing(ChangeLog()).module(module))
 
 
@@ -129,7 +129,7 @@ class _Without(Rebuilding):
         return made
 
     def instead(self, value: Value) -> Value:
-        """Another value of the same type: 0, a fresh token, or one that there is."""
+        """Return another value of the same type: 0, a fresh token, or an existing one."""
         type = value.type
         if type is TOKEN:
             return self.emit(MakeToken.build([TOKEN]))[0]

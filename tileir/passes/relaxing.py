@@ -94,7 +94,7 @@ class Relaxing(Rebuilding):
         return list(needed), rows
 
     def _unneeded(self, access: MemoryAccess, token: Value) -> Row | None:
-        """Why an access need not wait for a token; None if it may have to."""
+        """Return why an access need not wait for a token; None if it may have to."""
         owner = token.owner
         before = access_of(owner) if isinstance(owner, Op) else None
         if before is None or before.is_strong or before.updates:

@@ -242,7 +242,7 @@ def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Seque
 
 
 def _plain_binder(name: str, bind_any: Binder) -> Binder:
-    """Plain arrays of a dtype that has been taken before are taken at once."""
+    """Return a binder that takes plain arrays of a known dtype at once."""
     dtypes: set[object] = set()
 
     def bind(value: Any) -> Argument:
@@ -259,7 +259,7 @@ def _plain_binder(name: str, bind_any: Binder) -> Binder:
 
 
 def _tensor_binder(name: str, bind_any: Binder) -> Binder:
-    """Tensors of a dtype, a device and a layout that have been taken before are taken at once."""
+    """Return a binder that takes tensors of a known dtype, device and layout at once."""
     tensors: set[type] = set()
     taken: dict[tuple[Any, Any, Any], str] = {}
 

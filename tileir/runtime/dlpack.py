@@ -102,7 +102,7 @@ def dlpack_array(value: Any, devices: Sequence[str]) -> DLPackArray:
 
 
 def _capsule(value: Any, options: dict[str, int]) -> object:
-    """A producer that does not know versions yet takes no ``max_version``."""
+    """Return the capsule; a producer without versions takes no ``max_version``."""
     try:
         return value.__dlpack__(max_version=(1, 1), **options)
     except TypeError:

@@ -229,6 +229,6 @@ def summary(values: Array, element: t.ElementType) -> Summary | None:
 
 
 def checksum(values: Array) -> str:
-    """CRC-32 of the array's bytes, in row-major order."""
+    """Return CRC-32 of the array's bytes, in row-major order."""
     contiguous = np.ascontiguousarray(values)
     return f"{zlib.crc32(contiguous.reshape(-1).view(np.uint8).data):08x}"

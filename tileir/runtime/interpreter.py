@@ -43,7 +43,7 @@ class Interpreter:
         return binder(parameter, self.devices, self.name)
 
     def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
-        """Options: see `interp.api.Options`."""
+        """Prepare a launch; for the options see `interp.api.Options`."""
         settings = settings_of(check, options)
         program = kernel.memo(
             ("interp", settings.strict), lambda: machine.prepare(kernel.module, kernel.entry, settings)

@@ -40,7 +40,7 @@ class GlobalStorage:
     """The globals of a module by name, initialised once."""
 
     def __init__(self, items: Iterable[Op]) -> None:
-        """Raises UnsupportedError if they take more than there may be."""
+        """Allocate the globals. Raises UnsupportedError if they take more than there may be."""
         globals = [item for item in items if isinstance(item, Global)]
         _require_room(globals)
         self.placed = {item.sym_name: _placed(item) for item in globals}
@@ -50,7 +50,7 @@ class GlobalStorage:
 
 
 def alignment_of(op: Global) -> int:
-    """Alignment of a global in bytes: a power of two."""
+    """Return alignment of a global in bytes: a power of two."""
     return max(op.value.element.alignment, 1 << max(0, op.alignment - 1).bit_length())
 
 
@@ -117,7 +117,7 @@ def allocation_of(argument: ArrayArgument) -> Allocation:
 
 
 def _add_pointer(space: AddressSpace, argument: PointerArgument) -> None:
-    """The memory that a raw address stands for, unless it lies in memory that the launch has anyway."""
+    """Add the memory of a raw address, unless it lies in memory that the launch has anyway."""
     pointer = argument.pointer
     if not may_be_memory(pointer):
         return

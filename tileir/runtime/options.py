@@ -208,7 +208,7 @@ class CallForms:
 
 
 def in_order(kernel: str, names: Sequence[str], given: Sequence[object], named: Mapping[str, object]) -> list[object]:
-    """Arguments by position, then those by name, in the order of the parameters."""
+    """Return arguments by position, then those by name, in the order of the parameters."""
     unknown = next((name for name in named if name not in names), None)
     if unknown is not None:
         raise _unknown_keyword(kernel, names, unknown)

@@ -23,7 +23,7 @@ class DoesNotFit(Exception):
 
 
 def scalar(value: object, element: t.ElementType) -> np.generic | None:
-    """`value` as a number of `element`; None if it is no number of the kind. Raises `DoesNotFit`.
+    """Return `value` as a number of `element`; None if it is no number of the kind. Raises `DoesNotFit`.
 
     An integer fits if either its signed or its unsigned reading does; a float is rounded to nearest, and fits unless
     that makes an infinity of a finite number.

@@ -87,7 +87,7 @@ class WatchedAccess:
         return event.with_itself()
 
     def _happen_quietly(self, event: AccessEvent, touched: list[Touched]) -> None:
-        """An access that meets no other: nobody has to know of it, but its own elements may meet."""
+        """Note an access that conflicts with no other: only its own elements may meet."""
         if not self._site.access.writes:
             return
         for one in touched:
@@ -126,7 +126,7 @@ class WatchedAccess:
             self._session.read_unwritten(origin, self._site)
 
     def _note_progress(self, event: AccessEvent, touched: Touched, operands: tuple[object, ...], old: object) -> None:
-        """An update that leaves memory as it was helps no tile block that waits."""
+        """Note progress, except for an update that leaves memory unchanged, which helps no tile block that waits."""
         op = self._site.op
         cells = touched.shape if isinstance(touched, TouchedBox) else touched.lanes
         if isinstance(op, AtomicRmw) and self._value is not None and np.asarray(old).ndim == 0:
@@ -176,7 +176,7 @@ class WatchedAccess:
     def _from_addresses(
         self, values: tuple[object, ...], touched: list[Touched], shape: tuple[int, ...]
     ) -> dict[Origin, np.ndarray]:
-        """Padding in an address is in what is loaded from there."""
+        """Return marks of padding in an address, which pass to what is loaded from there."""
         found: dict[Origin, np.ndarray] = {}
         covered = None
         for value in self._leading_marked(values):
@@ -197,7 +197,7 @@ class WatchedAccess:
     # ------------------------------------------------------------ arrivals
 
     def _arrivals(self, values: tuple[object, ...], touched: list[Touched]) -> None:
-        """Marked values that the operation was given and used."""
+        """Report marked values that the operation was given and used."""
         session = self._session
         for value in self._leading_marked(values):
             shown = Marked(value.value, {one: mask for one, mask in value.marks.items() if self._tells(one)})
@@ -212,7 +212,7 @@ class WatchedAccess:
             session.arrives(stored, self._site, "stored", self._stored(stored, touched))
 
     def _tells(self, origin: Origin) -> bool:
-        """Padding in the address of a load goes on in what it loads."""
+        """Return whether marks go on: padding in the address of a load passes to what it loads."""
         return origin.kind == "uninitialized" or self._site.access.writes
 
     def _fits(self, value: Marked) -> bool:

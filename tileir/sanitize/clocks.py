@@ -90,7 +90,7 @@ class AccessEvent:
         return bool(bits >> earlier.number & 1)
 
     def with_itself(self) -> Past:
-        """The past of what waits for this instruction."""
+        """Return the past of what waits for this instruction."""
         return Past(self.past.own | 1 << self.number, self.past.others)
 
     def synchronise(self, head: AccessEvent) -> None:

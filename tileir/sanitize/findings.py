@@ -103,7 +103,8 @@ class Collector:
         known.seen.add(found.blocks)
 
     def all(self) -> list[Finding]:
-        """Errors first, and in the order found. That a race has several results is no finding of its own."""
+        """Return all findings, errors first, and in the order found. Several results of one race are no finding of
+        their own."""
         order = {"error": 0, "warning": 1}
         found = sorted(self._found.values(), key=lambda finding: order[finding.severity])
         racy = any(finding.kind == "race" for finding in found)

@@ -121,7 +121,7 @@ def sanitize_bound(
     options: LaunchOptions | None = None,
     unwritten: Unwritten | None = None,
 ) -> SanitizerReport:
-    """`sanitize` for a checked grid and bound arguments."""
+    """Run `sanitize` for a checked grid and bound arguments."""
     from tileir.runtime.interpreter import rank_zero_tile, settings_of
     from tileir.sanitize.memory import WatchedMemory
     from tileir.sanitize.run import SanitizedLaunch, sanitized

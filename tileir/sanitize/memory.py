@@ -43,8 +43,8 @@ class WatchedMemory(Memory):
         super().__init__(allocations, globals)
 
     def begin(self, sparse: bool, remember: bool) -> None:
-        """An operation starts. One that takes single rows of a box is watched element by element. With `remember` it is
-        kept what elements hold before."""
+        """Begin an operation. One that takes single rows of a box is watched element by element. With `remember`, old
+        contents of elements are kept."""
         self.touched = []
         self._boxes = not sparse
         self._remember = remember
@@ -123,7 +123,7 @@ class WatchedMemory(Memory):
     # ------------------------------------------------------------ what is refused
 
     def _apart(self, tile: np.ndarray, access: CheckedAccess, mask: np.ndarray | None) -> list[ResolvedElements]:
-        """Elements that may not be accessed are reported and lie in memory that nobody looks at."""
+        """Report elements that may not be accessed, and redirect them to unused memory."""
         parts, found = self._found(tile.ravel(), access)
         parts = [part for part in parts if np.size(part.where)]
         bad = np.flatnonzero(~found)
@@ -153,4 +153,4 @@ class WatchedMemory(Memory):
 
 
 def _ignore(dropped: Dropped) -> None:
-    """Nobody has asked yet."""
+    """Ignore the access, as nobody has asked yet."""

@@ -81,7 +81,7 @@ class RaceDetector:
         return AccessEvent(site, block, number, union((token,)), size)
 
     def read(self, event: AccessEvent, touched: Touched) -> None:
-        """The event reads the elements."""
+        """Record that the event reads the elements."""
         self._check_all(event, touched, touched.shadow.writers)
         if event.strong:
             self._observe(event, touched)
@@ -89,7 +89,7 @@ class RaceDetector:
         touched.put(readers, _mapped(touched.cells(readers), lambda number: self._sets.beside(event, number)))
 
     def write(self, event: AccessEvent, touched: Touched) -> None:
-        """The event writes the elements, and reads them before if it is an update."""
+        """Record that the event writes the elements, and reads them before if it is an update."""
         shadow = touched.shadow
         for array in (shadow.writers, shadow.readers):
             self._check_all(event, touched, array)
@@ -125,7 +125,7 @@ class RaceDetector:
     # ------------------------------------------------------------ conflicts
 
     def _check_all(self, event: AccessEvent, touched: Touched, array: Cells | None) -> None:
-        """Against all accesses that the cells hold; None are no cells."""
+        """Check against all accesses that the cells hold; None are no cells."""
         if array is not None:
             cells = touched.cells(array)
             for number, where in _distinct(cells):
@@ -176,7 +176,7 @@ class RaceDetector:
                     self._relaxed[writer.block, event.block] = (writer, event)
 
     def _release(self, event: AccessEvent, touched: Touched) -> None:
-        """The release sequence after a write (spec: memory-model#release-acquire)."""
+        """Start the release sequence after a write (spec: memory-model#release-acquire)."""
         shadow = touched.shadow
         if shadow.heads is None and not event.releases:
             return
@@ -198,7 +198,7 @@ def _flag(pair: tuple[AccessEvent, AccessEvent] | None) -> tuple[Site, Site] | N
 
 
 def _distinct(cells: Cells) -> Iterator[tuple[int, Where]]:
-    """Each number in the cells with where it stands; nearly always there is one."""
+    """Yield each number in the cells with its place; nearly always there is one."""
     if cells.size == 0:
         return
     first = int(cells.flat[0])
@@ -230,7 +230,7 @@ def _changed_nothing(touched: Touched, where: Where) -> bool:
 
 
 def _first(cells: Cells, where: Where, touched: Touched) -> tuple[int, int]:
-    """The first element with a set cell and how many elements have one."""
+    """Return the first element with a set cell and how many elements have one."""
     per_element = max(1, touched.size // touched.shadow.granule)
     if where is None:
         return 0, cells.size // per_element

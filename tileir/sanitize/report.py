@@ -35,7 +35,7 @@ class SanitizerReport:
         return self.prove()
 
     def __getstate__(self) -> dict[str, Any]:
-        """A report that goes to another process takes its proofs along, as it leaves the kernel behind."""
+        """Pickle with the proofs, as a report that goes to another process leaves the kernel behind."""
         return {**vars(self), "proofs": self.proofs, "prove": tuple}
 
     @property

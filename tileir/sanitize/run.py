@@ -175,7 +175,7 @@ def _run(
 
 
 def _stopped(session: Session, trap: Trap) -> None:
-    """A fault that leaves nothing to go on with."""
+    """Report a fault after which the run cannot continue."""
     kind = "deadlock" if trap.message.startswith(("hang", "deadlock")) else "undefined"
     blocks = () if trap.block is None else (trap.block,)
     session.collector.add(Finding(kind, trap.message, loc=trap.loc, op=trap.op, blocks=blocks), str(trap.loc))

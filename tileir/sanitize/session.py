@@ -126,14 +126,14 @@ class Session:
         return (layout.index(layout.address + offset),) if offset >= 0 else ((offset // layout.itemsize,),)
 
     def undefined(self, op: Op, message: str, kind: str = "undefined") -> None:
-        """A promise that does not hold; the run goes on."""
+        """Report a promise that does not hold; the run goes on."""
         blocks = () if self.block is None else (self.block.id,)
         hint = "keep the promise, or do not make it" if kind == "undefined" else None
         found = Finding(kind, message, loc=op.loc, op=op.spec.name, blocks=blocks, hint=hint)
         self.collector.add(found, op)
 
     def overclaimed(self, op: Op, fault: AccessFault) -> None:
-        """A view that claims more than its memory has; accesses through it may still be inside."""
+        """Report a view that claims more than its memory has; accesses through it may still be inside."""
         blocks = () if self.block is None else (self.block.id,)
         hint = "make the view of the extents that the array has"
         found = Finding("oversized-view", fault.message, "warning", hint, op.loc, op.spec.name, array=fault.array)
@@ -153,20 +153,20 @@ class Session:
         return self._origins[key]
 
     def arrives(self, value: Marked, site: Site, role: str, where: np.ndarray | None = None) -> None:
-        """Marked elements of a tile arrive at an operation; only those of `where` count."""
+        """Report marked elements of a tile that arrive at an operation; only those of `where` count."""
         for origin, mask in value.marks.items():
             there = mask if where is None else mask & where
             if there.any() and not (origin.kind == "padding" and role in ("branch", "assert")):
                 self._report(origin, site.op, role, _is_copy(origin, value.value[there], role), int(there.sum()))
 
     def decided(self, value: Marked, op: Op, role: str) -> None:
-        """Marked elements decide a branch, an assertion, or where a view lies."""
+        """Report marked elements that decide a branch, an assertion, or where a view lies."""
         for origin in value.marks:
             if origin.kind == "uninitialized":
                 self._report(origin, op, role, False, 1)
 
     def read_unwritten(self, origin: Origin, site: Site) -> None:
-        """An update of memory that nobody has written."""
+        """Report an update of memory that nobody has written."""
         self._report(origin, site.op, "stored", False, 1)
 
     def _report(self, origin: Origin, op: Op, role: str, copied: bool, count: int) -> None:
@@ -175,7 +175,7 @@ class Session:
         self.collector.add(replace(at(found, op), count=count), origin.site.op, op)
 
     def stuck(self, blocks: Sequence[Coordinates]) -> None:
-        """Tile blocks that wait for each other, or for nobody."""
+        """Report tile blocks that wait for each other, or for nobody."""
         by_site: dict[Site | None, list[Coordinates]] = {}
         for block in blocks:
             by_site.setdefault(self.waits.get(block), []).append(block)

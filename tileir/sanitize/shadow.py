@@ -61,7 +61,7 @@ class Shadow:
         return np.zeros(count, np.int32)
 
     def mark_unwritten(self, mask: np.ndarray | None = None) -> None:
-        """Nobody has written the bytes of the allocation that are set in a mask; None are all."""
+        """Mark bytes of the allocation as unwritten by a mask; None are all."""
         marks = np.ones(self.allocation.end - self.base, np.bool_)
         if mask is not None:
             marks[self.allocation.base - self.base :] = mask

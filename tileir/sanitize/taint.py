@@ -159,7 +159,7 @@ def _selected(
 
 
 def _product(op: Op, function: Callable[..., object], values: Sequence[object], result: object, origin: Origin) -> Mask:
-    """A factor that is zero without a mark decides the result."""
+    """Return the marks of a product: a factor that is zero without a mark decides the result."""
     left, right = values[0], values[1]
     mine, its = marks_of(left, origin), marks_of(right, origin)
     decided = (~mine & (plain(left) == 0)) | (~its & (plain(right) == 0))
@@ -168,7 +168,7 @@ def _product(op: Op, function: Callable[..., object], values: Sequence[object], 
 
 
 def _moved(op: Op, function: Callable[..., object], values: Sequence[object], result: object, origin: Origin) -> Mask:
-    """The operation itself moves the marks as it moves elements."""
+    """Return the marks moved by the operation itself, as it moves elements."""
     if any(isinstance(value, tuple) and is_marked(value) for value in values):
         return _whole(op, function, values, result, origin)
     tiles = [plain(value) if isinstance(value, tuple) else marks_of(value, origin) for value in values]
@@ -193,7 +193,7 @@ def _multiplied(
 def _accumulated(
     op: Op, function: Callable[..., object], values: Sequence[object], result: object, origin: Origin
 ) -> Mask:
-    """Padding that leaves an accumulator as it was, as zero does a sum, is no part of it."""
+    """Return the marks of a sum: padding that leaves an accumulator unchanged, as zero does, is no part of it."""
     found = _elementwise(op, function, values, result, origin)
     if origin.kind == "padding":
         for value, operand in zip(values, op.operands):
@@ -228,7 +228,8 @@ def reduced(op: Reduce | Scan, again: Again, values: Sequence[object], results: 
 
 
 def _along(op: Reduce | Scan, values: Sequence[object], origin: Origin) -> Mask:
-    """A mark anywhere along the dimension reaches the result; in a scan, whatever comes after it."""
+    """Return the marks of a reduction or scan: one anywhere along the dimension reaches the result; in a scan, whatever
+    comes after it."""
     mask = np.logical_or.reduce([marks_of(value, origin) for value in values])
     if isinstance(op, Reduce):
         return np.asarray(mask.any(op.dim))

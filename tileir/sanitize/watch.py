@@ -154,7 +154,7 @@ def _gives_token(op: Op) -> bool:
 
 
 def _joined_tokens(*tokens: object) -> Past:
-    """A token carries the past of all tokens that it is made of."""
+    """Return the past of a token, which is that of all tokens it is made of."""
     return union([token for token in flattened(tokens) if token is None or isinstance(token, Past)])
 
 

@@ -88,7 +88,7 @@ def _short_text(mantissa: int, power: int) -> str:
 
 
 def _long_text(sign: str, decimal: _Decimal, precision: int) -> str | None:
-    """Scientific or positional; None where that would look like an integer."""
+    """Return scientific or positional text; None where that would look like an integer."""
     digits, exponent = decimal.digits, decimal.exponent
     if _is_scientific(decimal, precision):
         return f"{sign}{digits[0]}.{digits[1:] or '0'}E{decimal.power:+d}"
@@ -106,7 +106,7 @@ def _is_scientific(decimal: _Decimal, precision: int) -> bool:
 
 
 def _decimal(mantissa: int, power: int, precision: int) -> _Decimal:
-    """``mantissa * 2**power`` (not zero) in at most `precision` digits, as the reference printer rounds it.
+    """Return ``mantissa * 2**power`` (not zero) in at most `precision` digits, as the reference printer rounds it.
 
     Surplus digits are cut off first and only then rounded half up by one digit, so the result is not always the
     nearest; step 2 fixes this (spec: literals#numbers).
@@ -122,7 +122,7 @@ def _decimal(mantissa: int, power: int, precision: int) -> _Decimal:
 
 
 def _exact(mantissa: int, power: int) -> tuple[int, int]:
-    """``mantissa * 2**power`` as an integer and a power of ten."""
+    """Return ``mantissa * 2**power`` as an integer and a power of ten."""
     zeros = (mantissa & -mantissa).bit_length() - 1
     mantissa, power = mantissa >> zeros, power + zeros
     return (mantissa << power, 0) if power >= 0 else (mantissa * 5**-power, power)
@@ -195,7 +195,7 @@ def _nearest_exact(text: str, element: ElementType) -> int:
 
 
 def _signed(magnitude: int, negative: bool, element: ElementType) -> int:
-    """An unsigned format drops the sign."""
+    """Apply the sign, which an unsigned format drops."""
     layout = element.layout
     return magnitude | (layout.sign_bit if negative and layout.signed else 0)
 
@@ -240,7 +240,7 @@ _BARE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 
 
 def string_text(value: str) -> str:
-    """`value` in quotes; everything but printable ASCII is escaped byte by byte."""
+    """Return `value` in quotes; everything but printable ASCII is escaped byte by byte."""
     if _PLAIN_STRING.fullmatch(value):
         return f'"{value}"'
     return f'"{"".join(map(_escaped, as_bytes(value)))}"'

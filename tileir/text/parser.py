@@ -89,7 +89,7 @@ class Parser(StatementReader):
                 self.record(fault.diagnostic)
 
     def _top_level(self, block: Block, close: str) -> None:
-        """Items, alias definitions and builtin modules up to the token `close`."""
+        """Read items, alias definitions and builtin modules up to the token `close`."""
         while (token := self.tokens[self.index]) != close:
             self.lookahead()
             if token is END:
@@ -114,7 +114,7 @@ class Parser(StatementReader):
             self.expected("a module, an entry or another operation")
 
     def _builtin_module(self, block: Block) -> None:
-        """``module @name attributes {...} { ... }`` around everything."""
+        """Read ``module @name attributes {...} { ... }`` around everything."""
         self.index += 1
         if self.peek()[0] == "@":
             self.symbol()
@@ -125,7 +125,7 @@ class Parser(StatementReader):
             location_in_brackets(self, attribute)
 
     def _generic_builtin_module(self, block: Block) -> None:
-        """``"builtin.module"() ({ ... }) : () -> ()``."""
+        """Read ``"builtin.module"() ({ ... }) : () -> ()``."""
         self.index += 1
         self.expect("(")
         self.expect(")")
@@ -143,7 +143,7 @@ class Parser(StatementReader):
             location_in_brackets(self, attribute)
 
     def _wrapped(self, block: Block) -> None:
-        """The contents of a builtin module, in braces."""
+        """Read the contents of a builtin module, in braces."""
         self.expect("{")
         self.braces += 1
         self.enter()
@@ -204,7 +204,7 @@ def _measured(reader: Reader, read: Callable[[Reader], T]) -> T:
 
 
 def _new_alias(reader: Reader) -> str:
-    """``#name =``, which stands for nothing until its definition is read; names with a dot belong to dialects."""
+    """Read ``#name =``, a name without meaning until its definition is read; names with a dot belong to dialects."""
     name, at = reader.peek(), reader.here()
     if "." in name or name in ("#cuda_tile", "!cuda_tile"):
         reader.fail(codes.ALIAS, f"expected an alias name without a dot, got {shown_token(name)}", at)
@@ -218,7 +218,7 @@ def _new_alias(reader: Reader) -> str:
 
 
 def resolve_location(reader: Reader, loc: Location) -> Location:
-    """`loc` without aliases, now that all of them are defined."""
+    """Return `loc` without aliases, now that all of them are defined."""
     found = resolved(reader, loc)
     if isinstance(loc, LocAlias):
         check_size(reader, found, loc.at)

@@ -101,7 +101,7 @@ def _stored_with(item: Op) -> Keep:
 
 
 def _written_operations(op: Op, form: str) -> Iterator[Op]:
-    """`op` and what is inside it, without the terminators that the form leaves out."""
+    """Yield `op` and what is inside it, without the terminators that the form leaves out."""
     in_own_syntax = {"module": is_expressible, "disassembly": is_writable}.get(form)
     stack = [(op, in_own_syntax is None)]
     while stack:

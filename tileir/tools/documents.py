@@ -20,6 +20,6 @@ def document(package: str, data: object, **texts: str) -> str:
 
 
 def embedded_json(data: Any) -> str:
-    """JSON that stands in a script of a document."""
+    """Return JSON that stands in a script of a document."""
     content = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return content.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -10,7 +10,7 @@ from tileir.ir.diagnostics import UnsupportedError
 
 @contextmanager
 def extra(tool: str, *packages: str) -> Iterator[None]:
-    """Around imports of a tool that needs these packages. Raises `UnsupportedError` where one of them is missing."""
+    """Import packages of a tool inside the block. Raises `UnsupportedError` where one of them is missing."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -46,7 +46,7 @@ class KernelArguments:
         self._plain = all(isinstance(kind, str) and not kind.startswith(DESCRIPTOR) for _, kind in self._signature)
 
     def bind(self, arguments: Sequence[object]) -> list[Argument]:
-        """Raises TypeError or ValueError naming kernel and argument."""
+        """Bind the arguments. Raises TypeError or ValueError naming kernel and argument."""
         if self._plain:
             return bound_by(self._binders, [arguments[index] for index in self._passed])
         values = [value for index in self._passed for value in _values(self._signature[index][1], arguments[index])]
@@ -121,7 +121,8 @@ class HostArray:
 
 def _pointer_binder(kernel: str, name: str) -> Bind:
     def bind(value: Any) -> Argument:
-        """A tensor may be used as far as its storage reaches: kernels step from one to its neighbour there."""
+        """Bind a tensor, which may be used as far as its storage reaches: kernels step from one to its neighbour
+        there."""
         try:
             storage, on_cpu = value.untyped_storage(), value.is_cpu
         except AttributeError:

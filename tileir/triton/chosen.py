@@ -46,5 +46,5 @@ class Chosen:
 
 
 def usual() -> Chosen:
-    """Native code, with the usual checks."""
+    """Return native code, with the usual checks."""
     return Chosen(target_named(DEFAULT))

@@ -64,7 +64,7 @@ class CpuOptions:
     fpsan_homomorphic_casts: bool = False
 
     def hash(self) -> str:
-        """The key of what is compiled, in Triton's cache: without hints, so that one kernel serves them all."""
+        """Return the key of what is compiled, in Triton's cache: without hints, so that one kernel serves them all."""
         meaning = [(field.name, getattr(self, field.name)) for field in fields(self)[:_MEANT]]
         return hashlib.sha256(repr(meaning).encode()).hexdigest()
 
@@ -109,7 +109,7 @@ class CpuBackend(BaseBackend):
         return {"triton.language.extra.libdevice": libdevice}
 
     def load_dialects(self, ctx: object) -> None:
-        """Triton's own are enough."""
+        """Load no dialects, as Triton's own are enough."""
 
     def add_stages(self, stages: dict[str, Callable[..., object]], options: CpuOptions, language: Language) -> None:
         from tileir.triton.program import Stages, refuse_gluon

@@ -126,7 +126,7 @@ class CpuUtils:
         """Do nothing, as an unreferenced module is freed."""
 
     def get_device_properties(self, device: object) -> dict[str, int]:
-        """Sizes as of a GPU, where kernels are chosen by them; one multiprocessor for each processor."""
+        """Return sizes as of a GPU, where kernels are chosen by them; one multiprocessor for each processor."""
         from tileir.cuda_as_cpu.device import DeviceProperties
 
         of = DeviceProperties()

@@ -41,7 +41,7 @@ def _asm_dict(original: Any) -> type:
 
 
 def _distinct(prune: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
-    """`prune_configs` of a tuner: of configurations that a kernel on the CPU cannot tell apart, the first."""
+    """Return `prune_configs` of a tuner: of configurations that a kernel on the CPU cannot tell apart, the first."""
 
     @wraps(prune)
     def pruned(tuner: Any, *args: Any, **kwargs: Any) -> list[Any]:

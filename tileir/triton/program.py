@@ -103,7 +103,7 @@ def loaded_kernel(content: bytes, name: str) -> Kernel:
 
 
 def native_code(text: str, form: str) -> str:
-    """LLVM's language, or assembly, of what the stage `tileir` has made."""
+    """Return LLVM's language, or assembly, of what the stage `tileir` has made."""
     from tileir.cpu.emit.record import CheckLevel
     from tileir.cpu.llvm.engine import assembly, host, optimized_text
     from tileir.cpu.run.program import lowered

@@ -68,7 +68,7 @@ def _session(target: str, sanitize: bool | SanitizerOptions | Handing) -> Saniti
 
 
 def _driver(target: str) -> CpuDriver:
-    """Triton's driver for the CPU, which is made the active one."""
+    """Return Triton's driver for the CPU, which becomes the active one."""
     try:
         from triton.runtime import driver as drivers
 
@@ -83,7 +83,7 @@ def _driver(target: str) -> CpuDriver:
 
 
 def active() -> CpuDriver | None:
-    """Triton's driver, if that is the one for the CPU."""
+    """Return Triton's driver, if that is the one for the CPU."""
     from triton.runtime import driver as drivers
 
     from tileir.triton.driver import CpuDriver

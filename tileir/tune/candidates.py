@@ -70,7 +70,8 @@ class Launchable:
 
 @contextmanager
 def launchable(task: TuneTask, point: Point, check: Check, target: str | None = None) -> Iterator[Launchable]:
-    """A candidate, compiled when it is launched first. At the end the arrays hold what the launches left.
+    """Yield a candidate, compiled when it is launched first. At the end the arrays hold the results of the launches. At
+    the end the arrays hold what the launches left.
 
     Raises UsageError for a point that makes no launch, DiagnosticError for one that makes no valid program.
     """
@@ -179,7 +180,8 @@ def _of_cutile(task: TuneTask, point: Point, check: Check, where: str) -> Iterat
 
 
 def _cutile_launch(task: TuneTask, names: Mapping[str, PointValue]) -> tuple[tuple[int, ...], Any, Sequence[object]]:
-    """Grid, kernel and arguments of a point; without a grid in the task, those that the script's own search has."""
+    """Return grid, kernel and arguments of a point; without a grid in the task, those that the script's own search
+    has."""
     if not task.grid:
         return search_of_script(task).launch_of(names)
     values = cutile_values([substituted(word, names, "an argument") for word in task.arguments], task.seed)

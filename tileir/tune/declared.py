@@ -33,7 +33,7 @@ class DeclaredSearch:
         return tuple(f"{number}: {config!r}"[:_SHOWN] for number, config in enumerate(self.configs))
 
     def launch_of(self, point: Point) -> tuple[tuple[int, ...], Any, tuple[Any, ...]]:
-        """Grid, kernel with its hints, and arguments of a point."""
+        """Return grid, kernel with its hints, and arguments of a point."""
         import cuda.tile as ct
 
         config = self.configs[int(str(point[CONFIG]).partition(":")[0])]

@@ -21,7 +21,7 @@ class SpaceSearch(Protocol):
     def batch(self) -> list[Point]: ...
 
     def tell(self, seconds: Mapping[str, float | None]) -> None:
-        """Median seconds by `name_of` of the points of the last batch, None where there are none."""
+        """Take the median seconds, by `name_of`, of the points of the last batch, None where there are none."""
         ...
 
 
@@ -64,7 +64,7 @@ class OptunaSearch:
         self._known: dict[str, float | None] = {}
 
     def batch(self) -> list[Point]:
-        """Up to `_BATCH` points that were not tried; a suggestion that was is answered from memory."""
+        """Return up to `_BATCH` points that were not tried; a suggestion that was is answered from memory."""
         found: list[Point] = []
         self._asked = {}
         for _ in range(50 * _BATCH):

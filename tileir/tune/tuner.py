@@ -141,7 +141,7 @@ class Tuner:
         self.report(f"{len(points)} timed; fastest {name_of(best[1])}: {best[0]['median'] * 1e3:.4g} ms")
 
     def _final(self) -> None:
-        """A last race of the fastest of all batches, which were timed at different times."""
+        """Run a last race of the fastest of all batches, which were timed at different times."""
         timed = sorted((row for row in self.rows.values() if "median" in row), key=lambda row: row["median"])
         for row in timed[FINALISTS:]:
             row["left"] = row["left"] if row["left"] is not None else 0
@@ -164,7 +164,7 @@ def _import_cutile() -> None:
 
 @contextmanager
 def _alone(target: str) -> Iterator[None]:
-    """While the body runs, no other process of this user times on the device."""
+    """Let no other process of this user time on the device while the body runs."""
     device = "gpu" if isinstance(target_named(target), DeviceTarget) else "cpu"
     directory = default_directory() or Path(tempfile.gettempdir())
     try:

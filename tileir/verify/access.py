@@ -50,7 +50,7 @@ def scope_given(op: Op, context: CheckContext) -> Violation | None:
 
 
 def add_ordering(table: RuleTable, allowed: tuple[MemoryOrdering, ...], *ops: type[Op]) -> None:
-    """The three rules of operations whose ordering may be weak."""
+    """Add the three rules of operations whose ordering may be weak."""
     table.add("E0601", ordering_rule(*allowed), *ops)
     table.add("E0602", weak_without_scope, *ops)
     table.add("E0603", scope_given, *ops)
@@ -95,7 +95,7 @@ Access = LoadView | StoreView | AtomicRedView | MultimemLoadReduceView | Multime
 
 
 def same_types(values: Sequence[tuple[str, int, Value]]) -> Violation | None:
-    """Values of one type; each with the operand that it belongs to and its position there."""
+    """Return values of one type; each with the operand that it belongs to and its position there."""
     for name, index, value in values[1:]:
         if value.type is not values[0][2].type:
             what = f"operand '{name}[{index}]'"

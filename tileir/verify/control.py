@@ -111,7 +111,7 @@ def exit_values(op: Break | Continue | Return, context: CheckContext) -> Violati
 
 
 def _wanted(op: Op, target: Op) -> tuple[str, Sequence[Type]]:
-    """Words for what the operands of an exit become, and the types asked for."""
+    """Return words for what the operands of an exit become, and the types asked for."""
     if isinstance(op, Break):
         return "the results of the 'loop'", _types(target.results)
     if isinstance(op, Continue):

@@ -52,7 +52,7 @@ def item_without_scope(op: Op, context: CheckContext) -> Violation | None:
 
 
 def add_function_scope(table: RuleTable, op: type[Op]) -> None:
-    """The rules of entries and functions."""
+    """Add the rules of entries and functions."""
     for code, check in (("E0821", not_a_call_site), ("E0822", scope_is_subprogram), ("E0823", linkage_name)):
         table.add(code, check, op, contextual=True)
 

@@ -55,12 +55,12 @@ def arguments_match(op: Entry | Func, context: CheckContext) -> Violation | None
 
 
 def add_item(table: RuleTable, op: type[Op]) -> None:
-    """The rules of whatever stands in a module and has a name."""
+    """Add the rules of whatever stands in a module and has a name."""
     table.add("E0802", stands_in_module, op, contextual=True)
     table.add("E0801", unique_name, op, contextual=True)
 
 
 def add_signature(table: RuleTable, op: type[Op]) -> None:
-    """The rules of whatever has a signature and a body."""
+    """Add the rules of whatever has a signature and a body."""
     table.add("E0202", has_signature, op)
     table.add("E0812", arguments_match, op, contextual=True)

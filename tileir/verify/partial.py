@@ -44,7 +44,7 @@ class PartialVerifier(Verifier):
         super()._invisible(op, visible.union(value for value in op.operands if value.type is POISON))
 
     def _debug(self, op: Op, frame: Frame) -> None:
-        """Aliases of locations may be undefined."""
+        """Allow undefined aliases of locations."""
 
     def _in_body(self, op: Op, body: Op) -> None:
         if not self._is_open(op):

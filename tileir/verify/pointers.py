@@ -55,7 +55,8 @@ def alignment_natural(op: Alloca, context: CheckContext) -> Violation | None:
 
 
 def _natural_size(element: ElementType, context: CheckContext) -> int:
-    """Bytes of the bit width: rounded down until 13.3, where tf32 has 2, and up since (spec: pointers#alloca)."""
+    """Return bytes of the bit width: rounded down until 13.3, where tf32 has 2, and up since
+    (spec: pointers#alloca)."""
     if element.bits == 1:
         return 1
     return element.bits // 8 if context.level < (13, 4) else (element.bits + 7) // 8

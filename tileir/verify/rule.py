@@ -94,7 +94,7 @@ class RuleTable(dict[type[Op], list[Rule]]):
 
 
 def listed(words: Iterable[str], last: str = "or") -> str:
-    """``a, b or c``."""
+    """Return ``a, b or c``."""
     words = list(words)
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
@@ -103,17 +103,18 @@ _PLURALS = {"index": "indices", "entry": "entries"}
 
 
 def counted(number: int, noun: str) -> str:
-    """``1 result``, ``2 results``."""
+    """Return ``1 result``, ``2 results``."""
     return f"{number} {noun if number == 1 else _PLURALS.get(noun, noun + 's')}"
 
 
 def type_list(types: Iterable[Type]) -> str:
-    """``(tile<i32>, token)``."""
+    """Return ``(tile<i32>, token)``."""
     return f"({', '.join(type.text for type in types)})"
 
 
 def value_loc(value: Value) -> Location:
-    """Location of the definition of a value: its operation, its block argument, or the operation around the block."""
+    """Return location of the definition of a value: its operation, its block argument, or the operation around the
+    block."""
     owner = value.owner
     if isinstance(owner, Op):
         return owner.loc

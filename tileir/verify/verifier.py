@@ -277,7 +277,7 @@ class Verifier:
         self._report("E0215", replace(violation, notes=notes), parent, parent.loc if last is None else last.loc)
 
     def _is_refused(self, terminator: Op) -> bool:
-        """A terminator that may not stand here at all has been reported for that."""
+        """Return whether a terminator that may not stand here at all has been reported for that."""
         return terminator.spec.terminator and terminator in self._context.unsound
 
     # ------------------------------------------------------------ reporting

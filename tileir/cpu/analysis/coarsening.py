@@ -141,7 +141,7 @@ class _Longer:
         return value in self.linear or isinstance(value.owner, Block)
 
     def _check_form(self, value: Value) -> None:
-        """A tile that differs between tile blocks has to be an expression: there is no place for a longer one."""
+        """Require that a tile that differs between tile blocks is an expression: there is no place for a longer one."""
         if not isinstance(value.type, t.TileType) or value.type.count == 1:
             return
         assert value.op is not None, "a result"

@@ -123,7 +123,7 @@ class Fusion:
 
 
 def fusible(op: Op) -> bool:
-    """Computes each element from elements of its operands, without effects."""
+    """Return whether an operation computes each element from elements of its operands, without effects."""
     if isinstance(op, INDEX_MAPPING + FREE):
         return True
     return ELEMENTWISE in op.spec.traits and all(isinstance(result.type, t.TileType) for result in op.results)

@@ -19,7 +19,7 @@ Number = int | float
 
 
 def call_intrinsic(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
-    """`name` overloaded on the type of its first argument."""
+    """Return `name` overloaded on the type of its first argument."""
     return call_named(builder, f"{name}.{type_suffix(arguments[0].type)}", result, arguments)
 
 
@@ -53,7 +53,7 @@ class Register:
         return self.value.type
 
     def constant(self, number: Number) -> ir.Value:
-        """`number` as a constant of this register's type; in a vector, in every lane."""
+        """Return `number` as a constant of this register's type; in a vector, in every lane."""
         if isinstance(self.type, ir.VectorType):
             return ir.Constant(self.type, [ir.Constant(self.type.element, number)] * self.type.count)
         return ir.Constant(self.type, number)
@@ -83,12 +83,12 @@ class Flag(Register):
         return Flag(self.builder, self.builder.xor(self.value, I1(1)))
 
     def choose(self, met: R, otherwise: R | Number) -> R:
-        """`met` where the condition holds."""
+        """Return `met` where the condition holds."""
         value = self.builder.select(self.value, met.value, met.lifted(otherwise))
         return type(met)(self.builder, value)
 
     def as_integer(self, type: ir.Type) -> Int:
-        """1 or 0."""
+        """Return 1 or 0."""
         return Int(self.builder, self.builder.zext(self.value, type))
 
 
@@ -133,7 +133,7 @@ class Int(Register):
         return self ^ -1
 
     def shifted_signed(self, other: Int | int) -> Int:
-        """Shifted right, with copies of the sign shifted in."""
+        """Shift right, with copies of the sign shifted in."""
         return Int(self.builder, self.builder.ashr(self.value, self.lifted(other)))
 
     def equals(self, other: Int | int) -> Flag:
@@ -190,7 +190,7 @@ class Int(Register):
         return Int(self.builder, call_intrinsic(self.builder, "llvm.ctlz", self.type, (self.value, I1(0))))
 
     def extended(self, type: ir.Type, signed: bool = False) -> Int:
-        """At least as wide."""
+        """Extend to at least this width."""
         extend = self.builder.sext if signed else self.builder.zext
         return Int(self.builder, extend(self.value, type))
 
@@ -279,11 +279,11 @@ class Real(Register):
         return Flag(self.builder, self.builder.fcmp_unordered("uno", self.value, self.value))
 
     def times_plus(self, factor: Real | float, addend: Real | float) -> Real:
-        """``self * factor + addend``, rounded once."""
+        """Return ``self * factor + addend``, rounded once."""
         return Real(self.builder, self.builder.fma(self.value, self.lifted(factor), self.lifted(addend)))
 
     def times_power_of_two(self, power: Int) -> Real:
-        """``self * 2**power``, rounded once; fast where an instruction does it (`Host.has_scaling`)."""
+        """Return ``self * 2**power``, rounded once; fast where an instruction does it (`Host.has_scaling`)."""
         name = f"llvm.ldexp.{type_suffix(self.type)}.{type_suffix(power.type)}"
         return Real(self.builder, call_named(self.builder, name, self.type, (self.value, power.value)))
 
@@ -304,7 +304,7 @@ class Real(Register):
         return self._binary("llvm.copysign", other)
 
     def signed_as(self, other: Real) -> Real:
-        """This number, which is not negative, with the sign of the other.
+        """Return this number, which is not negative, with the sign of the other.
 
         By the bits: LLVM rounds the other operand of a `copysign` to half as well, and an f64 by a call of its runtime.
         """
@@ -312,7 +312,7 @@ class Real(Register):
         return (self.pattern() | (other.pattern() & sign)).as_real()
 
     def extreme(self, intrinsic: str, other: Real) -> Real:
-        """One of LLVM's four minima and maxima: they differ in what they do with a NaN."""
+        """Call one of LLVM's four minima and maxima, which differ in their treatment of NaN."""
         return self._binary(intrinsic, other)
 
     def at_most(self, bound: float) -> Real:

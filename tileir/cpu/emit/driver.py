@@ -195,7 +195,7 @@ class _Driver:
 
 
 def _now(builder: ir.IRBuilder) -> ir.Value:
-    """Nanoseconds of the clock that ``time.perf_counter_ns`` reads on Linux."""
+    """Return nanoseconds of the clock that ``time.perf_counter_ns`` reads on Linux."""
     module, name = builder.module, "clock_gettime"
     if name not in module.globals:
         ir.Function(module, ir.FunctionType(I32, [I32, PTR]), name)
@@ -267,7 +267,7 @@ class _Launch:
         return field_of(self._builder, self.space, offset)
 
     def place(self, number: ir.Value) -> list[ir.Value]:
-        """x, y and z of a tile block, as i32: `record.block_at` in LLVM."""
+        """Return x, y and z of a tile block, as i32: `record.block_at` in LLVM."""
         builder, columns = self._builder, self._columns
         plane = builder.mul(self._width, self._height)
         z, within = builder.udiv(number, plane), builder.urem(number, plane)

@@ -31,7 +31,7 @@ def memory_type(element: t.ElementType | t.PointerType) -> ir.Type:
 
 
 def is_native(element: t.ElementType) -> bool:
-    """f32 and f64: computed in their own type."""
+    """Return whether an element type, f32 or f64, is computed in its own type."""
     return element in _NATIVE_FLOATS
 
 
@@ -125,7 +125,7 @@ def _decode_small(builder: ir.IRBuilder, element: t.ElementType, bits: ir.Value)
 
 
 def _power(builder: ir.IRBuilder, exponent: ir.Value) -> ir.Value:
-    """2^(exponent - 127): f8E8M0FNU, whose smallest value is an f32 subnormal."""
+    """Return 2^(exponent - 127): f8E8M0FNU, whose smallest value is an f32 subnormal."""
     normal = builder.shl(exponent, I32(23))
     smallest = builder.icmp_unsigned("==", exponent, I32(0))
     return builder.bitcast(builder.select(smallest, I32(0x00400000), normal), FLOAT)

@@ -70,7 +70,7 @@ class Emitter(Exits):
     # ------------------------------------------------------------ arena
 
     def buffer(self, size: int) -> ir.Value:
-        """Arena space of `size` bytes, aligned for vectors, until the region around is left.
+        """Return arena space of `size` bytes, aligned for vectors, until the region around is left.
 
         Raises UnsupportedError if that is more than the memory of this machine.
         """
@@ -90,14 +90,14 @@ class Emitter(Exits):
 
     @contextmanager
     def region(self) -> Iterator[None]:
-        """Buffers made inside are handed back at the end; remembered elements do not leave it."""
+        """Free the buffers made inside at the end; remembered elements do not leave it."""
         used, memo = self.arena_used, self.memo
         self.memo = {}
         yield
         self.arena_used, self.memo = used, memo
 
     def stack(self, type: ir.Type, count: int = 1) -> ir.Value:
-        """Stack cells, made once per call of the function wherever the builder stands."""
+        """Return stack cells, made once per call of the function wherever the builder stands."""
         with self.builder.goto_entry_block():
             return self.builder.alloca(type, None if count == 1 else count)
 
@@ -126,7 +126,7 @@ class Emitter(Exits):
 
     @contextmanager
     def rarely(self) -> Iterator[None]:
-        """Code that is hardly ever reached: its loop nests are not made for vectors."""
+        """Emit code that is hardly ever reached: its loop nests are not made for vectors."""
         outer, self._rare = self._rare, True
         yield
         self._rare = outer
@@ -142,7 +142,7 @@ class Emitter(Exits):
 
     @contextmanager
     def _positions(self, extent: Extent, inner: int | None) -> Iterator[ir.Value]:
-        """A loop of a nest, with safepoints if it is long; each iteration has `inner` elements.
+        """Emit a loop of a nest, with safepoints if it is long; each iteration has `inner` elements.
 
         Where registers say how long it is (then `inner` may be None), at most a tile is copied: that is done soon.
         """
@@ -168,7 +168,7 @@ class Emitter(Exits):
 
     @contextmanager
     def counted(self, begin: ir.Value, end: ir.Value, step: int = 1, parallel: bool = False) -> Iterator[ir.Value]:
-        """A loop from `begin` while below `end`, which is known to run at least once.
+        """Emit a loop from `begin` while below `end`, which is known to run at least once.
 
         `parallel`: the accesses in it that are marked `independent` carry nothing between its iterations.
         """
@@ -203,13 +203,13 @@ class Emitter(Exits):
 
     @contextmanager
     def when(self, condition: ir.Value, likely: bool | None = None) -> Iterator[None]:
-        """Code that runs only if `condition` holds; elements computed inside are not remembered outside."""
+        """Emit code that runs only if `condition` holds; elements computed inside are not remembered outside."""
         with self.one_way(), self.builder.if_then(condition, likely=likely):
             yield
 
     @contextmanager
     def one_way(self) -> Iterator[None]:
-        """Blocks that not all ways lead through: elements computed inside are not remembered outside."""
+        """Emit blocks that not all paths go through: elements computed inside are not remembered outside."""
         outer, self.memo = self.memo, dict(self.memo)
         yield
         self.memo = outer
@@ -231,7 +231,7 @@ class Emitter(Exits):
 
     @contextmanager
     def at_place(self, place: ir.DIValue | None) -> Iterator[None]:
-        """Instructions made inside come from `place`; None leaves that as it is."""
+        """Attribute the instructions made inside to `place`; None leaves the place as it is."""
         outer = self.builder.debug_metadata
         self.builder.debug_metadata = place or outer
         yield

@@ -106,7 +106,7 @@ class Exits:
         raise NotImplementedError
 
     def buffer(self, size: int) -> ir.Value:
-        """Arena space of `size` bytes."""
+        """Return arena space of `size` bytes."""
         raise NotImplementedError
 
     # ------------------------------------------------------------ traps

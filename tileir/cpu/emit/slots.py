@@ -75,7 +75,7 @@ class ScalarSlot(Slot):
         self._written = to_memory(emit.builder, scalar(emit, value))
 
     def differs(self, emit: Emitter) -> ir.Value:
-        """Bits are compared: NaN is the same as itself."""
+        """Compare bits, so that NaN equals itself."""
         builder, pattern = emit.builder, ir.IntType(8 * self.type.element.byte_size)
         numbers = builder.load(self._cell, typ=self._memory), self._written
         old, new = (one if self._memory == pattern else builder.bitcast(one, pattern) for one in numbers)

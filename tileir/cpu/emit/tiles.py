@@ -146,7 +146,7 @@ def row_major(shape: Sequence[int]) -> tuple[ir.Value, ...]:
 
 
 def distance(builder: ir.IRBuilder, index: Index, strides: Sequence[ir.Value]) -> ir.Value:
-    """``sum(index * strides)``, without what is known to make no difference."""
+    """Return ``sum(index * strides)``, without what is known to make no difference."""
     found: ir.Value | None = None
     for at, stride in zip(index, strides):
         if not _is(at, 0):

@@ -31,7 +31,7 @@ def broadcast(builder: ir.IRBuilder, number: ir.Value, lanes: int) -> ir.Value:
 
 
 def interleaved(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> ir.Value:
-    """Element 0 of every row, then element 1 of every row, and so on; a power of two of rows."""
+    """Return element 0 of every row, then element 1 of every row, and so on; a power of two of rows."""
     if len(rows) == 1:
         return rows[0]
     even, odd = interleaved(builder, rows[::2]), interleaved(builder, rows[1::2])
@@ -70,7 +70,7 @@ def lanes_below(builder: ir.IRBuilder, count: ir.Value, lanes: int) -> ir.Value:
 def load_masked(
     builder: ir.IRBuilder, address: ir.Value, mask: ir.Value, vector: ir.VectorType, align: int
 ) -> ir.Value:
-    """Elements where the mask is 1, and zeros elsewhere, where nothing is read."""
+    """Return elements where the mask is 1, and zeros elsewhere, where nothing is read."""
     name, zeros = f"llvm.masked.load.{type_suffix(vector)}.p0", Splat(ir.Constant(vector.element, None), vector.count)
     return call_named(builder, name, vector, [address, I32(align), mask, zeros])
 

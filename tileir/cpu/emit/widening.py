@@ -112,7 +112,7 @@ class _Code:
         return cell
 
     def _collect(self, each: Collected, cell: ir.Value) -> None:
-        """Bring together what the lanes, and the loop's own iterations, have collected."""
+        """Combine the values collected by the lanes and by the loop's own iterations."""
         builder = self.builder(self.loop.after)
         vector = builder.load(cell)
         lanes = call_intrinsic(builder, f"llvm.vector.reduce.{each.verb}", vector.type.element, [vector])
@@ -164,7 +164,7 @@ class _Code:
         return self._fixed.get(id(value), value)
 
     def splat(self, value: ir.Value) -> ir.Value:
-        """Such a value in all lanes."""
+        """Return such a value in all lanes."""
         found = self._splats.get(id(value))
         if found is None:
             lanes = self.width.lanes

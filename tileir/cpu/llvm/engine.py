@@ -158,7 +158,7 @@ def _machine(host: Host) -> llvm.TargetMachine:
 
 
 def object_code(ir_text: str, host: Host) -> bytes:
-    """Position-independent machine code of a module.
+    """Return position-independent machine code of a module.
 
     Raises UnsupportedError if it calls a function that this process does not have: the loader would take 0 for it.
     """
@@ -228,7 +228,7 @@ def _loaded(code: bytes, host: Host, names: Iterable[str]) -> tuple[llvm.Executi
 
 @cache
 def _dropped() -> SimpleQueue[llvm.ExecutionEngine]:
-    """Engines that nobody needs any more."""
+    """Return engines that nobody needs any more."""
     return SimpleQueue()
 
 
@@ -291,7 +291,7 @@ def _few_passes() -> llvm.ModulePassManager:
 
 @contextmanager
 def _without_induction_search() -> Iterator[None]:
-    """While inside, LLVM generates code without a search for cheaper induction variables.
+    """Generate code, inside the block, without LLVM's search for cheaper induction variables.
 
     The switch is one for the process: whatever else uses llvmlite meanwhile, on another thread, gets code without that
     search too, which is as right.

@@ -54,7 +54,7 @@ class DebugLines:
         }
 
     def _file(self, name: str) -> ir.DIValue:
-        """LLVM takes names of bytes; a program may come from a file of any name."""
+        """Return the file's metadata: LLVM takes names of bytes, as a program may come from a file of any name."""
         folder, base = os.path.split(name)
         return self._module.add_debug_info("DIFile", {"filename": base, "directory": folder})
 

@@ -264,7 +264,7 @@ class _Program:
                 return found - (1 << shift) if signed and byte & 0x40 else found
 
     def _run(self, header: _Header, end: int) -> Iterator[CodeRange]:
-        """Each row of the table lasts until the next."""
+        """Yield the ranges of a table, whose rows each last until the next."""
         state = _Row()
         last: _Row | None = None
         while self._at < end:

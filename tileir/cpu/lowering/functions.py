@@ -339,7 +339,7 @@ def _function_emitter(caller: Emitter, made: ir.Function) -> Emitter:
 
 
 def _run_body(lowering: Lowering, body: Block, outputs: Sequence[t.Type], places: list[ir.Value]) -> None:
-    """The code of the body, and of its end, where results are written to where the caller wants them."""
+    """Emit the body and its end, where results are written to where the caller wants them."""
     emit, builder = lowering.emit, lowering.builder
     results: list[Slot] = [new_slot(emit, type) for type in outputs]
     returned = builder.append_basic_block("returned")
@@ -424,7 +424,7 @@ def _value_of(type: t.Type, words: list[ir.Value], lowering: Lowering) -> Lowere
 
 
 def _result_cells(lowering: Lowering, type: t.Type) -> list[ir.Value]:
-    """Places for the registers of a result, or for the elements of a tile."""
+    """Return places for the registers of a result, or for the elements of a tile."""
     if isinstance(type, t.TileType) and type.count > 1:
         return [new_buffer(lowering.emit, type).base]
     return [lowering.emit.stack(kind) for kind in _kinds(type)]

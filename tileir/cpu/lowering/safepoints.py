@@ -26,7 +26,7 @@ PATIENCE = 1 << 10
 
 
 def begin_iteration(lowering: Lowering, op: For | Loop) -> None:
-    """The code in front of the body of a loop."""
+    """Emit the code in front of the body of a loop."""
     emit, builder = lowering.emit, lowering.builder
     if isinstance(op, For):
         emit.changed()

@@ -220,7 +220,7 @@ class Lowering:
 
     @contextmanager
     def function(self, body: Block, end: JumpTarget) -> Iterator[None]:
-        """While inside, `body` of a device function is lowered, with decisions of its own; `return` jumps to `end`."""
+        """Lower `body` of a device function inside the block, with decisions of its own; `return` jumps to `end`."""
         outer, self.here = self.here, self.plan.functions[body]
         self.returns.append(end)
         yield
@@ -325,7 +325,7 @@ class Lowering:
         return place
 
     def place_for(self, value: Value, by: Op) -> Window:
-        """Memory for a tile that `by` computes: that of an operand which is not read again, or a new buffer."""
+        """Return memory for a tile that `by` computes: that of an operand which is not read again, or a new buffer."""
         for operand in self.here.reused.get((value, by), ()):
             found = self.values[operand]
             if isinstance(found, Window) and not found.shared and is_dense(found):

@@ -53,7 +53,7 @@ def sub(element: t.ElementType, mode: Rounding) -> Compute:
 
 
 def mul(element: t.ElementType, mode: Rounding) -> Compute:
-    """The product of two narrow numbers is exact in f64; that of two f16 is in f32 too."""
+    """Return a product: of two narrow numbers it is exact in f64, of two f16 in f32 too."""
     if mode is Rounding.NEAREST_EVEN:
         return _nearest(element, _bf16_product if element is t.BF16 else Real.__mul__)
     if element is t.F64:
@@ -62,7 +62,8 @@ def mul(element: t.ElementType, mode: Rounding) -> Compute:
 
 
 def div(element: t.ElementType, mode: Rounding) -> Compute:
-    """The quotient of two bf16 can be subnormal in f32, where a second rounding would show: that takes f64."""
+    """Return a quotient: that of two bf16 can be subnormal in f32, where a second rounding would show, so it takes
+    f64."""
     if mode is Rounding.NEAREST_EVEN:
         quotient = Real.__truediv__
         return _narrowed(element, mode, quotient) if element is t.BF16 else _nearest(element, quotient)
@@ -88,17 +89,17 @@ def fma(element: t.ElementType, mode: Rounding) -> Compute:
 
 
 def _nearest(element: t.ElementType, formula: Formula) -> Compute:
-    """`formula` in the working type of `element`, whose rounding leaves the one to `element` single."""
+    """Return `formula` in the working type of `element`, whose rounding leaves the one to `element` single."""
     return lambda builder, *numbers: rounded(element, formula(*(real(builder, number) for number in numbers)))
 
 
 def _direct(formula: Formula) -> Compute:
-    """`formula` on f64, or on f32 where it rounds by itself."""
+    """Return `formula` on f64, or on f32 where it rounds by itself."""
     return lambda builder, *numbers: held(numbers[0].element, formula(*(real(builder, number) for number in numbers)))
 
 
 def _narrowed(element: t.ElementType, mode: Rounding, formula: Formula) -> Compute:
-    """`formula`, which is exact or rounds to odd in f64, then rounded to `element`."""
+    """Return `formula`, which is exact or rounds to odd in f64, then rounded to `element`."""
 
     def compute(builder: ir.IRBuilder, *numbers: Num) -> Num:
         return narrowed(element, mode, formula(*(real(builder, number).double() for number in numbers)))
@@ -199,7 +200,7 @@ def flushed(number: Num, builder: ir.IRBuilder) -> Num:
 
 
 def flushing(compute: Compute) -> Compute:
-    """`compute` on f32 with subnormal operands and results flushed."""
+    """Return `compute` on f32 with subnormal operands and results flushed."""
 
     def flush(builder: ir.IRBuilder, *numbers: Num) -> Num:
         return flushed(compute(builder, *(flushed(number, builder) for number in numbers)), builder)
@@ -208,7 +209,7 @@ def flushing(compute: Compute) -> Compute:
 
 
 def flushing_if_asked(op: Op, compute: Compute) -> Compute:
-    """`compute`, with subnormals flushed if the operation asks for it."""
+    """Return `compute`, with subnormals flushed if the operation asks for it."""
     return flushing(compute) if op.attributes.get("flush_to_zero") else compute
 
 
@@ -246,7 +247,8 @@ def scaled(x: Real) -> Scaled:
 
 
 def directed_add(x: Real, y: Real, mode: Rounding) -> Real:
-    """The lost part of a sum is exact over the whole range when the larger operand comes first."""
+    """Return a sum rounded in a direction; its lost part is exact over the whole range when the larger operand comes
+    first."""
     swap = abs(x) < abs(y)
     pair = ordered_sum_pair(swap.choose(y, x), swap.choose(x, y))
     return signed_zero(mode, x, y, in_mode(pair, mode))
@@ -299,7 +301,7 @@ def directed_fma(x: Real, y: Real, addend: Real, mode: Rounding) -> Real:
 
 
 def _fused_pair(x: Real, y: Real, addend: Real) -> Pair:
-    """x * y + addend, and a number with the sign of what that misses (Boldo and Muller, 2005)."""
+    """Return x * y + addend, and a number with the sign of what that misses (Boldo and Muller, 2005)."""
     total = x.times_plus(y, addend)
     product = product_pair(x, y)
     tail = sum_pair(addend, product.low)
@@ -312,12 +314,12 @@ def _finite(x: Real) -> Flag:
 
 
 def _ordinary(x: Real) -> Flag:
-    """Neither zero nor infinite nor NaN."""
+    """Return whether a number is neither zero nor infinite nor NaN."""
     return _finite(x) & (abs(x) > 0.0)
 
 
 def _assembled(pair: Pair, exponent: Int, negative: Flag, mode: Rounding) -> Real:
-    """`pair`, whose high part is positive, times 2^exponent, rounded in `mode`, with the sign of `negative`."""
+    """Return `pair`, whose high part is positive, times 2^exponent, rounded in `mode`, with the sign of `negative`."""
     away = away_from_zero(negative, mode)
     binade = (pair.high.pattern() >> _FRACTION) - _BIAS + exponent
     normal = _normal_pattern(pair, exponent, binade, away)
@@ -326,7 +328,7 @@ def _assembled(pair: Pair, exponent: Int, negative: Flag, mode: Rounding) -> Rea
 
 
 def _normal_pattern(pair: Pair, exponent: Int, binade: Int, away: Flag) -> Int:
-    """The exponent is added to the pattern's; a step up may overflow as well."""
+    """Add the exponent to the pattern's; a step up may overflow as well."""
     up = ((pair.low > 0.0) & away).as_integer(I64)
     down = ((pair.low < 0.0) & ~away).as_integer(I64)
     pattern = pair.high.pattern() + up - down

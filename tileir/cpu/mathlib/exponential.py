@@ -66,7 +66,7 @@ def nearest_multiple(x: Real, factor: float) -> Split:
 
 
 def scaled(x: Real, split: Split) -> Real:
-    """x * 2^n for any n that makes sense, rounded once also where the result is subnormal."""
+    """Return x * 2^n for any n that makes sense, rounded once also where the result is subnormal."""
     half = split.biased >> 1
     rest = split.biased - half
     return x * (half << x.fraction).as_real() * (rest << x.fraction).as_real()
@@ -108,7 +108,7 @@ def _power_f32(x: Real, factor: float) -> Int:
 
 
 def tanh_f32(x: Real) -> Real:
-    """1 - 2 / (e^2|x| + 1), or a polynomial near zero."""
+    """Return 1 - 2 / (e^2|x| + 1), or a polynomial near zero."""
     magnitude = abs(x).at_most(10.0)
     double = magnitude + magnitude
     split = nearest_multiple(double, _LOG2_E)
@@ -128,7 +128,7 @@ def _remainder_f32(x: Real, number: Real) -> Real:
 
 
 def exp_minus_one_short(x: Real) -> Real:
-    """e^x - 1 of an f64 in [0, 700] to 40 bits."""
+    """Return e^x - 1 of an f64 in [0, 700] to 40 bits."""
     number = nearest_multiple(x, _LOG2_E).number
     rest = number.times_plus(-_LN2_LOW, number.times_plus(-_LN2_HIGH, x))
     power = power_of_two(number)
@@ -136,7 +136,7 @@ def exp_minus_one_short(x: Real) -> Real:
 
 
 def exp_minus_one_tail(rest: Real) -> Real:
-    """e^r - 1 of a remainder to 40 bits."""
+    """Return e^r - 1 of a remainder to 40 bits."""
     square = rest * rest
     return (square * rest).times_plus(polynomial(rest, _EXP_SHORT), square.times_plus(0.5, rest))
 
@@ -162,7 +162,7 @@ def exp_f64(x: Real) -> Real:
 
 
 def exp2_f64(x: Real) -> Real:
-    """The remainder is exact; times ln 2 it has a low part."""
+    """Return 2^x; the remainder is exact, and times ln 2 it has a low part."""
     bounded = x.at_most(1025.0).at_least(-1076.0)
     split = nearest_multiple(bounded, 1.0)
     rest = Pair(bounded - split.number, x.of(0.0))
@@ -174,20 +174,20 @@ def times_ln2(x: Pair) -> Pair:
 
 
 def reduced(x: Real, number: Real) -> Pair:
-    """x - number * ln 2."""
+    """Return x - number * ln 2."""
     near = number.times_plus(-_LN2_HIGH, x)
     return sum_pair(near, number * -_LN2_LOW)
 
 
 def exp_of(rest: Pair) -> Real:
-    """e^r of a remainder, off by hardly more than its rounding."""
+    """Return e^r of a remainder, off by hardly more than its rounding."""
     grown = exp_minus_one_of(rest)
     total = ordered_sum_pair(grown.high.of(1.0), grown.high)
     return total.high + (total.low + grown.low)
 
 
 def exp_minus_one_of(rest: Pair) -> Pair:
-    """e^r - 1 of a remainder."""
+    """Return e^r - 1 of a remainder."""
     near = rest.high
     square = product_pair(near, near)
     head = ordered_sum_pair(near, square.high * 0.5)
@@ -196,7 +196,7 @@ def exp_minus_one_of(rest: Pair) -> Pair:
 
 
 def exp_minus_one(x: Real) -> Pair:
-    """e^x - 1 of an f64 in [0, 700]."""
+    """Return e^x - 1 of an f64 in [0, 700]."""
     number = nearest_multiple(x, _LOG2_E).number
     rest = exp_minus_one_of(reduced(x, number))
     power = power_of_two(number)
@@ -223,7 +223,7 @@ def cosh_f64(x: Real) -> Real:
 
 
 def tanh_f64(x: Real) -> Real:
-    """(e^2|x| - 1) / (e^2|x| + 1)."""
+    """Return (e^2|x| - 1) / (e^2|x| + 1)."""
     magnitude = abs(x).at_most(22.0)
     grown = exp_minus_one(magnitude + magnitude)
     return value(divide_pairs(grown, _plus(grown, 2.0))).signed_as(x)
@@ -234,7 +234,7 @@ def _plus(x: Pair, number: float) -> Pair:
 
 
 def _half_exp(x: Real) -> Real:
-    """e^x / 2, which is finite a little longer than e^x."""
+    """Return e^x / 2, which is finite a little longer than e^x."""
     bounded = x.at_most(711.0)
     split = nearest_multiple(bounded, _LOG2_E)
     return scaled(exp_of(reduced(bounded, split.number)), Split(split.number, split.biased - 1))
@@ -285,7 +285,7 @@ def parts(x: Real, lowest: float) -> Parts:
 
 
 def with_corners(x: Real, result: Real) -> Real:
-    """-inf at zero, NaN below; infinity and NaN stay."""
+    """Return the logarithm with its special cases: -inf at zero, NaN below; infinity and NaN stay."""
     result = (x < float("inf")).choose(result, x)
     corner = x.equals(0.0).choose(x.of(-math.inf), math.nan)
     return (x <= 0.0).choose(corner, result)
@@ -324,7 +324,7 @@ def _log_of_f32(significand: Real) -> Pair:
 
 
 def log2_short(x: Real) -> Real:
-    """log2 of a positive finite f64 that is no subnormal, to 44 bits."""
+    """Return log2 of a positive finite f64 that is no subnormal, to 44 bits."""
     exponent, significand = parts(x, _LOWEST_F64)
     near = (significand - 1.0) / (significand + 1.0)
     square = near * near
@@ -347,14 +347,14 @@ def log2_f64(x: Real) -> Real:
 
 
 def log2_pair(x: Real) -> Pair:
-    """log2 of a positive finite f64, to about 66 bits."""
+    """Return log2 of a positive finite f64, to about 66 bits."""
     exponent, significand = parts(x, _LOWEST_F64)
     binary = multiply_pairs(_log_of(significand), constant_pair(x, _LOG2_E, _LOG2_E_LOW))
     return add_pairs(Pair(exponent, x.of(0.0)), binary)
 
 
 def _log_of(significand: Real) -> Pair:
-    """2s + s^3 (2/3 + s^2 P(s^2))."""
+    """Return 2s + s^3 (2/3 + s^2 P(s^2))."""
     zero = significand.of(0.0)
     near = divide_pairs(Pair(significand - 1.0, zero), sum_pair(significand, significand.of(1.0)))
     square = multiply_pairs(near, near)
@@ -372,7 +372,7 @@ def _log_of(significand: Real) -> Pair:
 
 
 def pow_f32(x: Real, y: Real) -> Real:
-    """x and y are f32; y may be an f64."""
+    """Return the power; x and y are f32, and y may be an f64."""
     base, exponent = x.double(), y.double()
     return _with_corners(base, exponent, _power_short(abs(base), exponent)).single()
 
@@ -389,7 +389,7 @@ def _power_short(base: Real, exponent: Real) -> Real:
 
 
 def _power(base: Real, exponent: Real) -> Real:
-    """2^(y log2 x). Out of range only the sign of the exponent counts; its low part may be NaN there."""
+    """Return 2^(y log2 x). Out of range only the sign of the exponent counts; its low part may be NaN there."""
     binary = log2_pair(base)
     high = exponent * binary.high
     low = exponent.times_plus(binary.high, -high) + exponent * binary.low

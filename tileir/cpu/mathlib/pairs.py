@@ -21,26 +21,26 @@ class Pair(NamedTuple):
 
 
 def sum_pair(x: Real, y: Real) -> Pair:
-    """x + y, exact unless it overflows (Knuth's TwoSum)."""
+    """Return x + y, exact unless it overflows (Knuth's TwoSum)."""
     total = x + y
     part = total - x
     return Pair(total, (x - (total - part)) + (y - part))
 
 
 def ordered_sum_pair(big: Real, small: Real) -> Pair:
-    """big + small where the exponent of `big` is no smaller, or `big` is zero (Dekker's Fast2Sum)."""
+    """Return big + small where the exponent of `big` is no smaller, or `big` is zero (Dekker's Fast2Sum)."""
     total = big + small
     return Pair(total, small - (total - big))
 
 
 def product_pair(x: Real, y: Real) -> Pair:
-    """x * y, exact far from underflow and overflow."""
+    """Return x * y, exact far from underflow and overflow."""
     product = x * y
     return Pair(product, x.times_plus(y, -product))
 
 
 def outward(total: Real, error: Real) -> Real:
-    """`error` as seen in the direction of `total`: positive where the magnitude of `total` falls short."""
+    """Return `error` as seen in the direction of `total`: positive where the magnitude of `total` falls short."""
     sign = 1 << (total.width - 1)
     return (error.pattern() ^ (total.pattern() & sign)).as_real()
 
@@ -77,7 +77,8 @@ def away_from_zero(negative: Flag, mode: Rounding) -> Flag:
 
 
 def signed_zero(mode: Rounding, x: Real, y: Real, total: Real) -> Real:
-    """Under `negative_inf` an exact zero sum is -0 unless both operands are +0."""
+    """Return the sum with the sign of zero corrected: under `negative_inf` an exact zero sum is -0 unless both operands
+    are +0."""
     if mode is not Rounding.NEGATIVE_INF:
         return total
     negative = total.equals(0.0) & (x.is_negative() | y.is_negative())
@@ -126,6 +127,7 @@ def value(pair: Pair) -> Real:
 
 
 def power_of_two(exponent: Real) -> Real:
-    """2^n of an integral f64 within the exponents of normal numbers: adding 2^52 * 1.5 brings n into the low bits."""
+    """Return 2^n of an integral f64 within the exponents of normal numbers: adding 2^52 * 1.5 brings n into the low
+    bits."""
     biased = (exponent + (1.5 * 2.0**52 + exponent.bias)).pattern()
     return (biased << exponent.fraction).as_real()

@@ -23,7 +23,7 @@ Slow = Callable[..., Real]
 
 
 def corrected(name: str, fast: Real, arguments: Sequence[Real], needs: Needs, slow: Slow) -> Real:
-    """`fast`, but `slow` of the arguments where they need it. `name` stands for `needs` and `slow`."""
+    """Return `fast`, but `slow` of the arguments where they need it. `name` stands for `needs` and `slow`."""
     builder, kind = fast.builder, "f32" if fast.type == FLOAT else "f64"
     name = f"math.{name}.{kind}"
     function = builder.module.globals.get(name)
@@ -55,7 +55,7 @@ def _scalar_form(module: ir.Module, name: str, type: ir.Type, count: int, needs:
 
 
 def _vector_form(scalar: ir.Function, lanes: int, count: int, needs: Needs) -> ir.Function:
-    """`fast` as it is unless a lane needs more; then the scalar function for every lane, one after the other."""
+    """Return `fast` unless a lane needs more; then the scalar function for every lane, one after the other."""
     type = ir.VectorType(scalar.return_value.type, lanes)
     kind = ir.FunctionType(type, [type] * (count + 1))
     function = ir.Function(scalar.module, kind, f"{scalar.name}.{lanes}")

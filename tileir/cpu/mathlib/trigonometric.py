@@ -77,7 +77,7 @@ def _fraction_of_turns(builder: ir.IRBuilder, significand: Int, begin: Int) -> I
 
 
 def _bits(builder: ir.IRBuilder, first: Int, second: Int, bit: Int) -> Int:
-    """64 bits of two words, from `bit` on."""
+    """Return 64 bits of two words, from `bit` on."""
     return Int(builder, call_intrinsic(builder, "llvm.fshl", I64, (first.value, second.value, bit.value)))
 
 
@@ -205,7 +205,8 @@ def tan_f64(x: Real) -> Real:
 
 
 def _reduced(x: Real) -> Turned:
-    """The first product is cancelled exactly, the second one is kept with what its rounding lost."""
+    """Return the angle reduced by pi/2: the first product is cancelled exactly, the second one is kept with its
+    rounding error."""
     quadrant, number = _quarters(x)
     near = number.times_plus(-PI_OVER_2[0], x)
     second = product_pair(number, number.of(-PI_OVER_2[1]))
@@ -246,7 +247,7 @@ def _cosine_pair(rest: Pair) -> Pair:
 
 
 def _corrected(name: str, x: Real, fast: Real, largest: float, function: Function) -> Real:
-    """`fast`, but `function` of the angle reduced by integers where that is huge."""
+    """Return `fast`, but `function` of the angle reduced by integers where that is huge."""
 
     def needs(angle: Real) -> Flag:
         return (abs(angle) > largest) & (abs(angle) < float("inf"))
@@ -281,7 +282,7 @@ def atan2_f32(y: Real, x: Real) -> Real:
 
 
 def atan2_f64(y: Real, x: Real) -> Real:
-    """Scaled so that neither the sum nor the rest of a division leaves the range."""
+    """Return the angle, scaled so that neither the sum nor the rest of a division leaves the range."""
     largest = (abs(y) > abs(x)).choose(abs(y), abs(x))
     up = (largest < 2.0**-_FAR_EXPONENT).choose(x.of(2.0**_FAR_EXPONENT), 1.0)
     scale = (largest > 2.0**_FAR_EXPONENT).choose(x.of(2.0**-_FAR_EXPONENT), up)
@@ -304,7 +305,7 @@ def _arctangent(above: Pair, below: Pair) -> Pair:
 
 
 def _ratio(above: Real, below: Real) -> Real:
-    """0 / 0 is 0."""
+    """Return the ratio; 0 / 0 is 0."""
     return (above.equals(0.0) & below.equals(0.0)).choose(below, above / below)
 
 

@@ -111,7 +111,7 @@ class SaturatingSums:
         return builder.load(_at(builder, self.total, block[1], I64(column)), typ=vector, align=4)
 
     def words(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> tuple[ir.Value, ir.Value] | None:
-        """Memory does not hold sums as they start."""
+        """Return no words, as memory does not hold sums as they start."""
         return None
 
     def finish(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, total: ir.Value) -> None:

@@ -234,7 +234,7 @@ class Direct:
             replace(self, memory=replace(self.memory, base=origin))._rows(emit, rows, here)
 
     def _rows(self, emit: Emitter, rows: ir.Value, place: ir.Value) -> None:
-        """Each row in turn: the right factor's words stay in the first-level cache."""
+        """Multiply each row in turn: the right factor's words stay in the first-level cache."""
         builder, product = emit.builder, self.right.product
         zero = ir.Constant(ir.VectorType(product.total, self.lanes), None)
         places = [vector * self.lanes for vector in range(self.vectors)]
@@ -271,7 +271,7 @@ class Direct:
     # ------------------------------------------------------------ sums along K
 
     def _summed(self, emit: Emitter, start: Sequence[ir.Value], factor: LeftWords) -> list[ir.Value]:
-        """`start` and the products of one row."""
+        """Return `start` and the products of one row."""
         builder = emit.builder
         if not self.memory.along_lines:
             return [self._partly_summed(emit, start[0], factor)]
@@ -330,7 +330,7 @@ class Direct:
         return emit.builder.bitcast(loaded, ir.VectorType(product.word, self.words))
 
     def _load(self, emit: Emitter, column: ir.Value, k: ir.Value, count: int) -> ir.Value:
-        """Neighbours in memory; asks for those of the next tile."""
+        """Load neighbours in memory, and prefetch those of the next tile."""
         builder, memory, source = emit.builder, self.memory, self.right.source
         if source.ahead is not None:
             prefetch(builder, memory.moved(builder, column, builder.add(k, I64(source.depth))).base)

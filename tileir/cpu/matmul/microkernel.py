@@ -97,7 +97,7 @@ class SquareColumn:
             self._finish(emit, place, i, j)
 
     def _multiply(self, builder: ir.IRBuilder, left: ir.Value, right: ir.Value, step: ir.Value) -> None:
-        """The squares at 16 steps along K."""
+        """Multiply the squares at 16 steps along K."""
         for i in range(self.down):
             address = self._word(builder, left, builder.add(step, I64(i * SIDE * self.left_line)))
             load(builder, LEFT + i, address, I64(self.left_line * WORD_BYTES), stays=self.is_alone)
@@ -146,7 +146,7 @@ class SquareColumn:
             self.acc.finish(builder, place, i * SIDE + row, j * SIDE, total)
 
     def _buffer(self, emit: Emitter) -> ir.Value:
-        """Memory for the rows of a register."""
+        """Return memory for the rows of a register."""
         return emit.stack(ir.VectorType(self.product.total, SIDE), SIDE)
 
     def _word(self, builder: ir.IRBuilder, base: ir.Value, number: ir.Value) -> ir.Value:
@@ -365,7 +365,7 @@ def multiply(
     some: tuple[ir.Value, int] | None = None,
     ahead: bool = False,
 ) -> None:
-    """``acc += left @ right``; `between` is told the row and column of each register block before it begins.
+    """Accumulate ``acc += left @ right``; `between` is told the row and column of each register block before it begins.
 
     Blocks without any of the `needed` rows and columns, by default all, are left out. `some`: how many of the steps
     are made, if not all, and a number: it, or as many of it as are written out, divides them. `ahead`: the right panel

@@ -129,7 +129,7 @@ class Deferral:
             builder.store(builder.add(number, I64(1)), self.number)
 
     def _multiply(self, emit: Emitter, acc: Window, some: tuple[ir.Value, int], multiply: Multiply) -> None:
-        """Sums that are known not to saturate are taken from memory and stored as they are."""
+        """Multiply; sums that are known not to saturate are taken from memory and stored unchanged."""
         stored, saturating = self._sums(acc)
         if self.together is None:
             multiply(stored, self._bases(emit, acc), some)
@@ -144,7 +144,7 @@ class Deferral:
                     multiply(saturating, [acc.base], some)
 
     def multiply_transposed(self, emit: Emitter, acc: Window, tiles: ir.Value, multiply: MultiplyTiles) -> None:
-        """`multiply` a run of so many tiles at once, unless a sum may saturate in between."""
+        """Multiply a run of `tiles` tiles at once, unless a sum may saturate in between."""
         assert self.transposed is not None
         builder, (stored, saturating) = emit.builder, self._sums(acc)
         if self.together is None:
@@ -159,7 +159,7 @@ class Deferral:
         builder.store(builder.add(builder.load(self.number, typ=I64), I64(1)), self.number)
 
     def _sums(self, acc: Window) -> tuple[StoredSums, SaturatingSums]:
-        """Sums that are known not to saturate, and others."""
+        """Return sums that are known not to saturate, and others."""
         columns, total = self.plan.shape.n, self.product.total
         return StoredSums(columns, acc.type.number, total), SaturatingSums(columns, total)
 
@@ -405,7 +405,7 @@ class Multiplication:
         return self.product.flips(self.size.uses_matrix_unit)
 
     def emit_all(self) -> None:
-        """The product of few rows is another one, where that can be done, and where they are found to be few."""
+        """Emit the product; few rows take another way, where possible."""
         transposed, run = self._transposed(), self._run()
         if transposed is not None:
             self._if_few(lambda rows: self._multiply_transposed(transposed, rows), self._multiply_many, SIDE)
@@ -507,7 +507,7 @@ class Multiplication:
         self._multiply_panels(self._left_panels()[1])
 
     def _multiply_panels(self, left: Panel) -> None:
-        """The product of as many rows as there are: the right factor is packed, then read for each block of rows."""
+        """Emit the product of all rows: the right factor is packed, then read for each block of rows."""
         emit, product, size, deferral = self.emit, self.product, self.size, self.deferral
         right = self._right_panel()
         if isinstance(self.panels, Repeated):

@@ -111,7 +111,7 @@ class Extended(ExpressionTile):
 
 
 def extended(builder: ir.IRBuilder, numbers: ir.Value, kind: ir.Type, signed: bool) -> ir.Value:
-    """Integers, or a vector of them, as those of a wider type."""
+    """Return integers, or a vector of them, as those of a wider type."""
     return builder.sext(numbers, kind) if signed else builder.zext(numbers, kind)
 
 
@@ -120,7 +120,7 @@ def is_one(stride: ir.Value) -> bool:
 
 
 def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
-    """Batch `which` of a tile; `k_first`: K is the first of its two last dimensions."""
+    """Return batch `which` of a tile; `k_first`: K is the first of its two last dimensions."""
     element, shape = tile.type.number, tile.type.shape
     batch = (which,) if len(shape) == 3 else ()
 
@@ -190,7 +190,7 @@ class Packer:
         return self.strips(rows) if turned and not uses_matrix_unit else self.rows()
 
     def rows(self) -> Panel:
-        """Each line with its words along K side by side."""
+        """Return each line with its words along K side by side."""
         size = self.product.element.memory_bits * self.product.group // 8
         memory = self.source.memory
         if memory is not None and self.place is None and self._serves_as_rows(memory, size):
@@ -211,7 +211,7 @@ class Packer:
         return dense and memory.along_k and self.steps * word_bytes < LONG_ROW
 
     def strips(self, width: int) -> Panel:
-        """Strips of `width` lines; in a strip, the words of a step side by side."""
+        """Return strips of `width` lines; in a strip, the words of a step side by side."""
         whole, target = self._target(self.source.lines * self.steps, width)
         square = min(self.lanes, self.steps, width)
         memory = self._readable(square)
@@ -357,7 +357,7 @@ class Packer:
             each(self.emit, self.steps, count, copy)
 
     def _copy_strips(self, target: ir.Value, memory: Strided, width: int) -> None:
-        """A vector of elements at a time from each step of a group, which make `group` vectors of words."""
+        """Copy a vector of elements at a time from each step of a group, which make `group` vectors of words."""
         builder, group = self.emit.builder, self.product.group
         count = min(self.lanes * group, width)
         with self.emit.counted(I64(0), I64(self.steps)) as step:
@@ -389,7 +389,7 @@ class Packer:
                 self._store(target, self._strip_word(line, builder.add(step, I64(below)), width), column)
 
     def _scatter_lines(self, target: ir.Value, memory: Strided) -> None:
-        """Line by line, as none may be read but those that are needed."""
+        """Scatter line by line, as only needed lines may be read."""
         builder, words = self.emit.builder, SIDE * self.product.group
         with self.emit.counted(I64(0), self.source.lines_needed) as line:
 
@@ -409,7 +409,7 @@ class Packer:
 
 
 def flipped(builder: ir.IRBuilder, words: ir.Value) -> ir.Value:
-    """Integers, or a vector of them, with the sign bit of each of their bytes inverted."""
+    """Return integers, or a vector of them, with the sign bit of each of their bytes inverted."""
     if isinstance(words.type, ir.VectorType):
         mask = ir.Constant(words.type, [_sign_bits(words.type.element)] * words.type.count)
     else:
@@ -423,7 +423,7 @@ def _sign_bits(kind: ir.IntType) -> int:
 
 
 def each(emit: Emitter, extent: int, step: int, body: Callable[[ir.Value], None]) -> None:
-    """`body` for 0, step, ... below extent: written out if they are few."""
+    """Emit `body` for 0, step, ... below extent: written out if they are few."""
     if extent // step <= UNROLLED:
         for position in range(0, extent, step):
             body(I64(position))
@@ -486,7 +486,8 @@ class Panels:
         return builder.select(self.kept, which, I64(0))
 
     def _way(self, builder: ir.IRBuilder, source: Factor) -> ir.Value:
-        """Neighbours across K, whose addresses differ by the size of a tile across K, have different ways."""
+        """Return the way of a tile: neighbours across K, whose addresses differ by the size of a tile across K, have
+        different ways."""
         if self.room.ways == 1:
             return I64(0)
         assert source.memory is not None
@@ -505,8 +506,8 @@ class KeptPlace:
 
     @contextmanager
     def unless_packed(self, emit: Emitter, source: Factor, serves: ir.Value | None = None) -> Iterator[None]:
-        """Code to pack the tile with, which runs if the panel does not hold it; from then on it does. Nor does it run
-        if the tile `serves` as it lies, an i1, where no panel stays.
+        """Emit code that packs the tile if the panel does not hold it; from then on it does. The code does not run
+        either if the tile `serves` as it lies, an i1, where no panel stays.
         """
         if self.tag is None:
             with nullcontext() if serves is None else emit.when(emit.builder.not_(serves)):

@@ -124,7 +124,8 @@ class PanelRoom:
 
 
 def panel_room(size: int, tiles: int, ways: int, most: int) -> PanelRoom:
-    """Room for panels of `size` bytes, rounded up to lines of the cache: one, or `most` along K in so many ways."""
+    """Return room for panels of `size` bytes, rounded up to lines of the cache: one, or `most` along K in so many
+    ways."""
     size = -(-size // 64) * 64
     numbers = min(most, MOST_BYTES // size // ways) if ways else 0
     return PanelRoom(size, tiles, ways, numbers, is_tagged=True) if numbers else PanelRoom(size, tiles)

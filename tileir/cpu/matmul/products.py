@@ -125,7 +125,7 @@ def _neon_bf16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sum
 
 
 def _neon_dot(instruction: str, swapped: bool = False) -> Step:
-    """Four products of bytes each; `swapped`: the instruction takes the right factor first."""
+    """Return four products of bytes each; `swapped`: the instruction takes the right factor first."""
 
     def step(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
         quads = ir.VectorType(I8, 4 * sums.type.count)
@@ -157,7 +157,7 @@ _TRANSPOSED_SQUARES = {"tdpbusd": "tdpbsud", "tdpbsud": "tdpbusd"}
 
 
 def _bytes(builder: ir.IRBuilder, unsigned: ir.Value, signed: ir.Value, sums: ir.Value) -> ir.Value:
-    """Four products of an unsigned and a signed byte each."""
+    """Return four products of an unsigned and a signed byte each."""
     quads = ir.VectorType(I8, 4 * sums.type.count)
     operands = [sums, builder.bitcast(unsigned, quads), builder.bitcast(signed, quads)]
     return _call(builder, f"llvm.x86.avx512.vpdpbusd.{32 * sums.type.count}", operands)
@@ -168,7 +168,7 @@ def _bytes_swapped(builder: ir.IRBuilder, signed: ir.Value, unsigned: ir.Value, 
 
 
 def _i16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
-    """Two products of 16-bit numbers each."""
+    """Return two products of 16-bit numbers each."""
     low, high = (builder.mul(_half(builder, left, first), _half(builder, right, first)) for first in (0, 1))
     return builder.add(sums, builder.add(low, high))
 

@@ -37,7 +37,7 @@ class CarriedPointersSlot(Slot):
         return ExpressionTile(self._origin.type, compute)
 
     def write(self, emit: Emitter, value: Lowered) -> None:
-        """The pointers the loop starts with, or those read moved on."""
+        """Write the pointers the loop starts with, or those read and moved on."""
         if value is self._origin:
             self._written = I64(0)
             return

@@ -213,7 +213,8 @@ def write_part(emit: Emitter, memory: Window, tile: Tile, counts: Sequence[ir.Va
 def _vectors(
     emit: Emitter, window: Window, dim: int, index: Index, end: ir.Value
 ) -> Iterator[tuple[Index, ir.VectorType]]:
-    """Loop over the vectors of a row: the index of the first element of each, and the vector type of its bytes."""
+    """Loop over the vectors of a row: yield the index of the first element of each, and the vector type of its
+    bytes."""
     size = window.element.byte_size
     lanes = min(host().vector_bits // 8 // size, window.type.shape[dim])
     with emit.counted(I64(0), end, lanes) as position:

@@ -124,7 +124,7 @@ class _Asked:
 
     @contextmanager
     def dimensions(self) -> Iterator[tuple[ir.Value, ...]]:
-        """A loop over the first coordinate, the count and the stride of each dimension, as i128."""
+        """Emit a loop over the first coordinate, the count and the stride of each dimension, as i128."""
         with counted(self.builder, self.fact(_COUNT)) as dim:
             place = self.builder.add(I64(_DIMENSIONS), self.builder.mul(dim, I64(WORDS)))
             words = [self.word(self.builder.add(place, I64(number))) for number in range(WORDS)]
@@ -241,7 +241,7 @@ def _define_lanes(asked: _Asked) -> None:
 
 
 def _in_table(module: ir.Module) -> ir.Function:
-    """``in_table(table, entries, end, address, length)``: whether the bytes lie in one entry."""
+    """Make ``in_table(table, entries, end, address, length)``: whether the bytes lie in one entry."""
     function = declared(module, "tileir.in_table", I1, (PTR, I64, I64, I64, I64))
     if function.blocks:
         return function
@@ -261,7 +261,8 @@ def _in_table(module: ir.Module) -> ir.Function:
 
 
 def _in_layouts(module: ir.Module) -> ir.Function:
-    """``in_layouts(layouts, facts, words, address, rank)``: whether all elements of a box lie in one of the layouts."""
+    """Make ``in_layouts(layouts, facts, words, address, rank)``: whether all elements of a box lie in one of the
+    layouts."""
     function = declared(module, "tileir.in_layouts", I1, (PTR, PTR, PTR, I64, I64))
     if function.blocks:
         return function
@@ -293,7 +294,8 @@ def _in_layouts(module: ir.Module) -> ir.Function:
 
 
 def _in_layout(module: ir.Module) -> ir.Function:
-    """``in_layout(layout, facts, words, offset, rank)``: whether all elements of a box from an offset on lie in it.
+    """Make ``in_layout(layout, facts, words, offset, rank)``: whether all elements of a box from an offset on lie in
+    it.
 
     Steps along each dimension of the box are split into steps along each of the layout and a rest within a run: the box
     lies in it if the farthest of each do. Distances count bits, as two elements may share a byte.
@@ -323,7 +325,7 @@ def _in_layout(module: ir.Module) -> ir.Function:
 
 
 def _split(module: ir.Module) -> ir.Function:
-    """``split(layout, farthest, step, times)``: add so many steps, of so many bits each, along each dimension."""
+    """Make ``split(layout, farthest, step, times)``: add `times` steps of `step` along each dimension."""
     function = declared(module, "tileir.split", ir.VoidType(), (PTR, PTR, I64, I64))
     layout, farthest, step, times = function.args
     builder = ir.IRBuilder(function.append_basic_block())
@@ -358,7 +360,7 @@ def declared(module: ir.Module, name: str, result: ir.Type, parameters: Sequence
 
 @contextmanager
 def counted(builder: ir.IRBuilder, count: ir.Value) -> Iterator[ir.Value]:
-    """A loop over the numbers below `count`, which may be 0."""
+    """Emit a loop over the numbers below `count`, which may be 0."""
     before = builder.block
     head, body, after = (builder.append_basic_block() for _ in range(3))
     builder.branch(head)

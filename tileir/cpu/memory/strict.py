@@ -74,7 +74,8 @@ def any_twice(lowering: Lowering, pointers: Tile, mask: Tile | None) -> ir.Value
 
 
 def _any_twice(module: ir.Module) -> ir.Function:
-    """``any_twice(addresses, active, count, keys, used, size)``: `keys` and `used` are a table of `size` entries."""
+    """Make ``any_twice(addresses, active, count, keys, used, size)``: `keys` and `used` are a table of `size`
+    entries."""
     function = declared(module, "tileir.any_twice", I1, (PTR, PTR, I64, PTR, PTR, I64))
     if not function.blocks:
         _define_any_twice(function)
@@ -154,7 +155,7 @@ def look_at_marks(lowering: Lowering, access: MemoryAccess, where: Elements) -> 
 
 
 def _touch(module: ir.Module) -> ir.Function:
-    """``touch(table, entries, address, size, kind)``: whether a byte is read that nothing was written to."""
+    """Make ``touch(table, entries, address, size, kind)``: whether a byte is read that nothing was written to."""
     function = declared(module, "tileir.touch", I1, (PTR, I64, I64, I64, I64))
     if not function.blocks:
         _define_touch(function)

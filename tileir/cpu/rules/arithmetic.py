@@ -49,7 +49,7 @@ strict: Rules[Lower] = Rules()
 
 
 def _absolute(x: Int) -> Int:
-    """MIN stays MIN."""
+    """Return the magnitude; MIN stays MIN."""
     return (x < 0).choose(-x, x)
 
 
@@ -107,7 +107,7 @@ _BY_READING: dict[type[Op], dict[Signedness, Callable[..., Int]]] = {
 
 @rules(*_PLAIN)
 def lower_plain(lowering: Lowering, op: Op) -> None:
-    """Modulo 2^width whatever overflow promises (spec: undefined#catalogue)."""
+    """Compute modulo 2^width whatever `overflow` promises (spec: undefined#catalogue)."""
     integers(lowering, op, _PLAIN[type(op)])
 
 
@@ -131,18 +131,18 @@ def lower_cmpi(lowering: Lowering, op: CmpI) -> None:
 
 
 def _sum_overflows(x: Int, y: Int) -> Flag:
-    """The sum has another sign than both operands."""
+    """Return whether the sum has another sign than both operands."""
     total = x + y
     return ((x ^ total) & (y ^ total)) < 0
 
 
 def _difference_overflows(x: Int, y: Int) -> Flag:
-    """The operands differ in sign and the difference differs from the first."""
+    """Return whether the operands differ in sign and the difference differs from the first."""
     return ((x ^ y) & (x ^ (x - y))) < 0
 
 
 def _shift_overflows(x: Int, amount: Int) -> Flag:
-    """Shifting back does not restore the operand."""
+    """Return whether shifting back does not restore the operand."""
     return _shifted_right(_shifted_left(x, amount), amount).differs(x)
 
 
@@ -213,7 +213,7 @@ def lower_remi(lowering: Lowering, op: RemI) -> None:
 
 @strict(DivI)
 def look_at_quotient(lowering: Lowering, op: DivI) -> None:
-    """The smallest integer divided by -1 does not fit."""
+    """Look for the smallest integer divided by -1, which does not fit."""
     if op.signedness is Signedness.SIGNED:
         trap_where_elements(lowering, op, lambda x, y: x.differs(0) & (-x).equals(x) & y.equals(-1), undefined.QUOTIENT)
 
@@ -269,7 +269,8 @@ def _divided(x: Int, y: Int, signed: bool, rounding: Rounding, single: bool) -> 
 
 
 def _truncated(x: Int, y: Int, signed: bool, single: bool) -> Int:
-    """LLVM makes a multiplication of a division by a constant; other i32 go through f64, which has vectors."""
+    """Return the truncated quotient. LLVM turns a division by a constant into a multiplication; other i32 go through
+    f64, which has vectors."""
     if isinstance(y.value, ir.Constant):
         return -x if signed and y.value.constant in (-1, (1 << x.width) - 1) else _instruction(x, y, signed)
     minus_one = y.equals(-1)
@@ -324,7 +325,7 @@ def lower_rounded(lowering: Lowering, op: AddF | SubF | MulF | Fma) -> None:
 
 @rules(DivF)
 def lower_divf(lowering: Lowering, op: DivF) -> None:
-    """`full` is no less accurate than to nearest even allows."""
+    """Lower a division; `full` is no less accurate than to nearest even allows."""
     if op.rounding_mode is Rounding.APPROX:
         _bind(lowering, op, _approximate_quotient)
         return
@@ -333,7 +334,7 @@ def lower_divf(lowering: Lowering, op: DivF) -> None:
 
 
 def _approximate_quotient(builder: ir.IRBuilder, lhs: Num, rhs: Num) -> Num:
-    """Above 2^126 the reciprocal of the divisor is flushed to zero."""
+    """Return the approximate quotient: above 2^126 the reciprocal of the divisor is flushed to zero."""
     dividend, divisor = real(builder, lhs), real(builder, rhs)
     vanishing = abs(divisor) > _APPROX_DIVISOR_LIMIT
     zero = dividend * divisor.of(0.0).with_sign_of(divisor)

@@ -53,7 +53,7 @@ def _jump(lowering: Lowering, target: JumpTarget, operands: Sequence[Value]) -> 
 
 
 def _jump_back(lowering: Lowering, target: JumpTarget, operands: Sequence[Value]) -> None:
-    """The jump to the next iteration."""
+    """Emit the jump to the next iteration."""
     for slot, operand in zip(target.slots, operands):
         slot.write(lowering.emit, lowering.values[operand])
     count_changes(lowering, target.slots)
@@ -63,7 +63,7 @@ def _jump_back(lowering: Lowering, target: JumpTarget, operands: Sequence[Value]
 
 
 def _region(lowering: Lowering, block: Block) -> None:
-    """The code of a region, ending with the jump of its terminator."""
+    """Emit the code of a region, ending with the jump of its terminator."""
     emit = lowering.emit
     with emit.region():
         lowering.run(block)

@@ -85,7 +85,7 @@ def lower_trunci(lowering: Lowering, op: TruncI) -> None:
 
 @strict(TruncI)
 def keep_promise(lowering: Lowering, op: TruncI) -> None:
-    """Extending again restores the operand."""
+    """Check a promise: extending again must restore the operand."""
     type = ir.IntType(result_element(op).bits)
     for reading in promised_readings(op.overflow):
         signed = reading is Signedness.SIGNED
@@ -106,7 +106,8 @@ def lower_itof(lowering: Lowering, op: IToF) -> None:
 
 
 def _integer_to_float(number: Int, target: t.ElementType, signed: bool) -> Num:
-    """f32 holds every integer that is within the range of a narrow type; but bf16 and tf32 have the range of f32."""
+    """Return the integer as a float. f32 holds every integer within the range of a narrow type, but bf16 and tf32 have
+    the range of f32."""
     if number.width < 32:
         number = number.extended(I32, signed)
     if is_native(target):
@@ -128,7 +129,8 @@ def _odd_f64(number: Int, signed: bool) -> Real:
 
 @rules(FToI)
 def lower_ftoi(lowering: Lowering, op: FToI) -> None:
-    """Saturates also without `saturating`, where a value out of range is undefined behaviour; i1 is a test for zero."""
+    """Convert with saturation even without `saturating`, where a value out of range is undefined behaviour; i1 is a
+    test for zero."""
     target, signed = result_element(op), op.signedness is Signedness.SIGNED
 
     def compute(builder: ir.IRBuilder, number: Num) -> Num:
@@ -142,7 +144,7 @@ def lower_ftoi(lowering: Lowering, op: FToI) -> None:
 
 @strict(FToI)
 def look_at_range(lowering: Lowering, op: FToI) -> None:
-    """A number out of range is undefined unless the conversion saturates."""
+    """Look for a number out of range, which is undefined unless the conversion saturates."""
     target, signed = result_element(op), op.signedness is Signedness.SIGNED
     if op.saturating or target is t.I1:
         return
@@ -161,7 +163,7 @@ def _range(width: int, signed: bool) -> tuple[int, int]:
 
 
 def _float_to_integer(x: Real, width: int, signed: bool) -> Int:
-    """Truncated towards zero, then saturated; NaN gives 0."""
+    """Truncate towards zero, then saturate; NaN gives 0."""
     least, limit = _range(width, signed)
     inside = (x < float(limit)).choose(x.at_least(float(least)), 0.0)
     working = I64 if width == 64 else I32
@@ -193,7 +195,8 @@ def _float_conversion(source: t.ElementType, target: t.ElementType, mode: Roundi
 
 
 def _power_of_two(x: Real, mode: Rounding) -> Num:
-    """f8E8M0FNU: the exponent of the magnitude, rounded; underflow gives the smallest, overflow the largest."""
+    """Convert to f8E8M0FNU: the exponent of the magnitude, rounded; underflow gives the smallest, overflow the
+    largest."""
     magnitude = abs(x.double())
     pattern = magnitude.pattern()
     if mode is Rounding.POSITIVE_INF:

@@ -113,7 +113,7 @@ def _steps(builder: ir.IRBuilder, offset: Num) -> ir.Value:
 
 @strict(core.Offset)
 def look_at_offset(lowering: Lowering, op: core.Offset) -> None:
-    """An offset or an address beyond 64 bits."""
+    """Look for an offset or an address beyond 64 bits."""
     emit, builder = lowering.emit, lowering.builder
     pointers, offsets = lowering.tile(op.ptr), lowering.tile(op.offset)
     pointee = op.result.type.pointer.pointee
@@ -131,7 +131,7 @@ def look_at_offset(lowering: Lowering, op: core.Offset) -> None:
 
 
 def byte_distance(builder: ir.IRBuilder, pointee: t.ElementType, steps: ir.Value) -> ir.Value:
-    """Bytes between elements `steps` apart; of 4-bit elements two share a byte (rounded toward zero)."""
+    """Return bytes between elements `steps` apart; of 4-bit elements two share a byte (rounded toward zero)."""
     if pointee.memory_bits == 4:
         return builder.sdiv(steps, I64(2))
     return builder.mul(steps, I64(pointee.byte_size))

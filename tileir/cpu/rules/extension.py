@@ -23,7 +23,8 @@ rules: Rules[Lower] = Rules()
 
 @rules(extension.Asin)
 def lower_asin(lowering: Lowering, op: extension.Asin) -> None:
-    """The angle whose sine is x has the cosine sqrt(1 - x^2): NaN where that is the root of a negative number."""
+    """Lower the arc sine: the angle whose sine is x has the cosine sqrt(1 - x^2), NaN where that is the root of a
+    negative number."""
     element = element_of(op)
 
     def compute(builder: ir.IRBuilder, source: Num) -> Num:
@@ -36,7 +37,7 @@ def lower_asin(lowering: Lowering, op: extension.Asin) -> None:
 
 @rules(extension.GatherLoad)
 def lower_gather_load(lowering: Lowering, op: extension.GatherLoad) -> None:
-    """A weak load through the gather/scatter view that the operands describe."""
+    """Lower a weak load through the gather/scatter view that the operands describe."""
     load(lowering, checked_access(op))
 
 
@@ -48,7 +49,7 @@ def lower_scatter_store(lowering: Lowering, op: extension.ScatterStore) -> None:
 
 @rules(extension.ExternElementwise)
 def lower_extern_elementwise(lowering: Lowering, op: extension.ExternElementwise) -> None:
-    """The process that launched the kernel applies the function to whole tiles."""
+    """Have the process that launched the kernel apply the function to whole tiles."""
     result = new_buffer(lowering.emit, op.result.type)
     hand_over(lowering, op, [lowering.tile(value) for value in op.args], result)
     lowering.values[op.result] = result

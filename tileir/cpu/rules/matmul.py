@@ -71,7 +71,7 @@ def lower_mmai(lowering: Lowering, op: matmul.MmaI) -> None:
 
 @strict(matmul.MmaI)
 def look_at_sums(lowering: Lowering, op: matmul.MmaI) -> None:
-    """Sums beyond i32, computed once more as they are."""
+    """Look for sums beyond i32 by computing them once more without clamping."""
     emit, builder = lowering.emit, lowering.builder
     sides = [(lowering.tile(op.lhs), op.signedness_lhs), (lowering.tile(op.rhs), op.signedness_rhs)]
     acc, depth = lowering.tile(op.acc), op.lhs.type.shape[-1]
@@ -94,7 +94,7 @@ def look_at_sums(lowering: Lowering, op: matmul.MmaI) -> None:
 
 
 def _integers(tile: Tile, element: t.ElementType, signedness: Signedness) -> Tile:
-    """8-bit numbers of either signedness as `element`."""
+    """Return 8-bit numbers of either signedness as `element`."""
     return tile if element is t.I8 else Extended(tile, element, signedness is Signedness.SIGNED)
 
 
@@ -174,7 +174,8 @@ def _multiply_into(
     overwritten: Overwritten | None = None,
     depth: ir.Value | None = None,
 ) -> None:
-    """``acc += left @ right``, batch by batch, or deferred; at least what is `needed` of it, and over so much of K.
+    """Accumulate ``acc += left @ right``, batch by batch, or deferred; at least the `needed` part, over `depth` of K if
+    given.
 
     `panels`: those of factors that are not packed into new ones each time.
     """

@@ -24,7 +24,7 @@ strict: Rules[Lower] = Rules()
 
 @rules(misc.Assume)
 def lower_assume(lowering: Lowering, op: misc.Assume) -> None:
-    """The value itself, once the promise has been checked."""
+    """Bind the value itself, once the promise has been checked."""
     if lowering.checked:
         check_promise(lowering, op)
     lowering.values[op.result] = lowering.values[op.value]
@@ -38,7 +38,7 @@ def lower_print(lowering: Lowering, op: misc.PrintTko) -> None:
 
 @strict(misc.PrintTko)
 def look_at_format(lowering: Lowering, op: misc.PrintTko) -> None:
-    """A format that does not suit what it prints."""
+    """Warn of a format that does not suit the printed values."""
     _, mismatch = formatter(op.text, [value.tile.element for value in op.args])
     if mismatch:
         warn_if(lowering, I1(1), op, mismatch)

@@ -26,7 +26,8 @@ strict: Rules[Lower] = Rules()
     pointers.MakeToken, pointers.JoinTokens, pointers.GdcLaunchDependents, pointers.GdcWait, pointers.MemoryFenceAlias
 )
 def lower_token(lowering: Lowering, op: Op) -> None:
-    """Code runs in program order, so a token needs none; the fences concern hardware that a CPU does not have."""
+    """Bind no value: code runs in program order, so a token needs none; the fences concern hardware that a CPU does not
+    have."""
     lowering.values[op.results[0]] = None
 
 
@@ -50,7 +51,7 @@ def lower_store_ptr(lowering: Lowering, op: pointers.StorePtr) -> None:
 
 @strict(pointers.StorePtr)
 def look_at_store(lowering: Lowering, op: pointers.StorePtr) -> None:
-    """Equal addresses: a data race if the store is weak, otherwise any of the values may stay."""
+    """Look for equal addresses: a data race if the store is weak, otherwise any of the values may stay."""
     if op.destination.tile.count == 1:
         return
     mask = None if op.mask is None else lowering.tile(op.mask)
@@ -63,7 +64,7 @@ def look_at_store(lowering: Lowering, op: pointers.StorePtr) -> None:
 
 @rules(pointers.Alloca)
 def lower_alloca(lowering: Lowering, op: pointers.Alloca) -> None:
-    """Arena space of the region around; an alignment beyond the arena's is made by moving up."""
+    """Allocate arena space of the enclosing region; an alignment beyond the arena's is made by moving up."""
     emit, builder = lowering.emit, lowering.builder
     type, element = op.result.type, op.result.type.pointer.pointee
     size, alignment = element.memory_size(op.num_elem), max(op.alignment, element.alignment)

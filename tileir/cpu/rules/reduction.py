@@ -109,7 +109,8 @@ def _counts(extent: int, fan: int, left: int) -> list[int]:
 def _reduce_rows(
     lowering: Lowering, op: reduction.Reduce, sources: list[Tile], targets: list[Window], outer: Index, width: int
 ) -> None:
-    """The rows at one index of the dimensions before them: to `width` elements each, then as many rows at once."""
+    """Reduce the rows at one index of the dimensions before them: to `width` elements each, then as many rows at
+    once."""
     emit = lowering.emit
     rows = sources[0].type.shape[-2]
     parts = [new_buffer(emit, t.tile(source.element, rows, width)) for source in sources]
@@ -304,7 +305,7 @@ class _Scan:
             emit.loop_nest(later, lambda index: self._join_before(totals, index))
 
     def _scan_block(self, index: Index) -> None:
-        """The elements of one block, one after the other."""
+        """Scan the elements of one block, one after the other."""
         emit = self.lowering.emit
         places = [self._place(index, I64(member)) for member in range(self.size)]
         running = _at(emit, self.sources, places[0])
@@ -318,7 +319,7 @@ class _Scan:
         _put(emit, totals, index, _at(emit, self.targets, self._place(index, I64(self.size - 1))))
 
     def _join_before(self, totals: list[Window], index: Index) -> None:
-        """A member of a block, but for the first block."""
+        """Combine a member of a block with the block before, except for the first block."""
         emit, dim = self.lowering.emit, self.op.dim
         *outer, before, member = index[: dim + 2]
         inner = index[dim + 2 :]

@@ -114,7 +114,7 @@ class Arena:
 
 
 def _calls(arena: Arena) -> Generator[int, int, None]:
-    """Answers calls one after the other, and the failing ones with `ABANDON`.
+    """Answer calls one after the other, and the failing ones with `ABANDON`.
 
     This is a generator because Python handles signals whenever a function begins: it would lose the exception that
     comes of it in front of any `try` of ours. A generator goes on inside the `try`.

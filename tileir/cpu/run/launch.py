@@ -96,7 +96,7 @@ class Launch:
         view that claims too much the words of `cpu.memory.checks.look_at_claim`."""
 
     def begin(self, settings: Settings, total: int) -> None:
-        """The launch begins, on this thread."""
+        """Begin the launch on this thread."""
         self.settings, self.total, self._thread = settings, total, get_ident()
         self._done = self.aside = 0
         if self.warnings:
@@ -113,14 +113,14 @@ class Launch:
             arena.call_soon()
 
     def goes_on(self, arena: Arena) -> None:
-        """Native code on `arena` goes on, on this thread."""
+        """Continue native code on `arena`, on this thread."""
         if get_ident() == self._thread:
             self.main = arena
         else:
             self._others[id(arena)] = arena
 
     def leave(self, arena: Arena) -> None:
-        """`arena` is no longer used here; the error that a call on it ended with ends the launch."""
+        """Release `arena` on this thread; the error that a call on it ended with ends the launch."""
         if self.main is arena:
             self.main = None
         else:

@@ -89,7 +89,7 @@ class Sampler:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """While inside, threads that `begin` are sampled. Raises UnsupportedError if somebody else takes samples."""
+        """Sample threads that `begin` inside the block. Raises UnsupportedError if somebody else takes samples."""
         if not _BUSY.acquire(blocking=False):
             raise UnsupportedError("time per line: another profile runs in this process", "cpu")
         try:
@@ -253,7 +253,7 @@ def kept_peaks(threads: int, cache: Cache, again: bool = False) -> Peaks:
 
 
 def measured(threads: int) -> Peaks:
-    """Takes a fraction of a second. The best of several tries counts."""
+    """Measure the peaks, in a fraction of a second. The best of several tries counts."""
     loaded = Loaded(object_code(str(_module()), host()), host(), ("multiply", "read"))
     multiply, read = (_FUNCTION(loaded.addresses[name]) for name in ("multiply", "read"))
     pool, memory = Pool(), np.ones(BYTES, np.uint8)
@@ -266,7 +266,7 @@ def measured(threads: int) -> Peaks:
 
 
 def _best(pool: Pool, threads: int, work: Callable[[int], None]) -> float:
-    """Seconds until `work` is done for every number of a thread."""
+    """Return seconds until `work` is done for every number of a thread."""
     seconds = []
     for _ in range(REPETITIONS):
         waiting = list(range(threads))
@@ -309,7 +309,8 @@ Step = Callable[[ir.IRBuilder, list[ir.Value], ir.Value, ir.Value], list[ir.Valu
 
 
 def _loop(module: ir.Module, name: str, vector: ir.Type, stride: int, step: Step) -> None:
-    """``name(end, memory)``: the accumulators go through `step` for 0, `stride`, ... below `end`; stored at last."""
+    """Make ``name(end, memory)``: the accumulators go through `step` for 0, `stride`, ... below `end`; stored at
+    last."""
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64, PTR]), name)
     start, body, after = (function.append_basic_block(label) for label in ("start", "body", "after"))
     ir.IRBuilder(start).branch(body)
@@ -329,5 +330,5 @@ def _loop(module: ir.Module, name: str, vector: ir.Type, stride: int, step: Step
 
 
 def _starts(vector: ir.Type) -> list[ir.Value]:
-    """Different numbers: equal chains would become one."""
+    """Return different numbers: equal chains would become one."""
     return [ir.Constant(vector, [float(number)] * vector.count) for number in range(ACCUMULATORS)]

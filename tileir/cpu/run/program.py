@@ -229,7 +229,7 @@ def compiled(source: NativeSource, cache: Cache) -> NativeProgram:
 
 
 def _kept_code(text: str, key: str, facts: Facts, cache: Cache) -> bytes:
-    """Machine code of a module, which the cache holds from then on: an interrupt costs no work that has been done."""
+    """Return the machine code of a module, which the cache holds from then on: an interrupt costs no finished work."""
     found = cache.get(key)
     if found is not None:
         return found[1]

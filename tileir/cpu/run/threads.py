@@ -105,7 +105,7 @@ class Job:
                 self._done.acquire()
 
     def _wait(self) -> None:
-        """Until no helper is at work."""
+        """Wait until no helper is at work."""
         if self._done is not None:
             while self._running and not self._done.acquire(timeout=PERIOD):
                 self._look()

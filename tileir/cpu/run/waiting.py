@@ -52,7 +52,7 @@ class Waiting:
             self._quiet.pop(turns, None)
 
     def keep(self, arena: Arena) -> None:
-        """A tile block that begins may be set aside, and its tiles with it; until it ends it is not done."""
+        """Note that a tile block begins that may be set aside with its tiles; until it ends it is not done."""
         with self._lock:
             self._bytes += arena.size
             self.launch.aside += 1
@@ -68,14 +68,14 @@ class Waiting:
         return self._bytes > MOST_BYTES
 
     def changed(self) -> None:
-        """Something has changed: who waits may go on."""
+        """Note a change: waiting tile blocks may go on."""
         with self._lock:
             self._since = perf_counter()
             for turns in self._quiet:
                 self._quiet[turns] = 0
 
     def unchanged(self, turns: Turns) -> None:
-        """A round of a thread has changed nothing. Ends the launch if nothing will ever change."""
+        """Note that a round of a thread has changed nothing. Ends the launch if nothing will ever change."""
         with self._lock:
             self._quiet[turns] += 1
             for_ever = min(self._quiet.values()) >= self._needed and perf_counter() - self._since > limits.GRACE
@@ -169,7 +169,7 @@ class Turns:
         return changed
 
     def _done(self, arena: Arena, status: int) -> None:
-        """No tile block uses `arena` any more; the last one gave `status`."""
+        """Note that no tile block uses `arena` any more; the last one gave `status`."""
         if status > 0:
             self._trapped(status, arena)
         del self._used[id(arena)]

@@ -8,7 +8,7 @@ TILE = 128
 
 @ct.function
 def hashed(position, seed):
-    """A 32-bit hash with good avalanche (two multiplications, three shifts)."""
+    """Return A 32-bit hash with good avalanche (two multiplications, three shifts)."""
     h = position ^ seed
     h = (h ^ (h >> 16)) * ct.uint32(0x7FEB352D)
     h = (h ^ (h >> 15)) * ct.uint32(0x846CA68B)

@@ -5,7 +5,7 @@ import numpy as np
 
 
 def times(a_re, a_im, b_re, b_im):
-    """The product of complex matrices given as real and imaginary parts."""
+    """Return the product of complex matrices given as real and imaginary parts."""
     return a_re @ b_re - a_im @ b_im, a_re @ b_im + a_im @ b_re
 
 
@@ -25,13 +25,13 @@ def fft_kernel(x_re, x_im, first, twiddles, second, y_re, y_im, n1: ct.Constant[
 
 
 def roots(n, powers):
-    """Real and imaginary part of exp(-2 pi i / n) to the `powers`."""
+    """Return real and imaginary part of exp(-2 pi i / n) to the `powers`."""
     angle = -2 * np.pi * (powers % n) / n
     return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
 
 
 def fft(x, n1=16, n2=32):
-    """The transform of each row of ``x``: complex64, (batch, n1 * n2)."""
+    """Return the transform of each row of ``x``: complex64, (batch, n1 * n2)."""
     batches = len(x)
     i, j = np.arange(n1), np.arange(n2)
     tables = roots(n1, np.outer(i, i)), roots(n1 * n2, np.outer(i, j)), roots(n2, np.outer(j, j))

@@ -143,7 +143,7 @@ def is_wrong(draft: FaultyDraft, likely: float = 0.5) -> bool:
 
 
 def finish(draft: FaultyDraft, value: str, shape: Sequence[int], element: str) -> None:
-    """Stores a tile, perhaps doubled, into an array of its own that is long enough, a part for each tile block."""
+    """Store a tile, perhaps doubled, into an array of its own that is long enough, a part for each tile block."""
     if element in DOUBLED and draft.random.random() < 0.5:
         value = draft.line(f"{DOUBLED[element]} {value}, {value} : {tile(shape, element)}")
     if draft.random.random() < 0.2 and len(shape) == 2:

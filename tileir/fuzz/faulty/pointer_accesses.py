@@ -46,7 +46,7 @@ class Arithmetic:
         return f"tile<{''.join(f'{extent}x' for extent in self.shape)}{element}>"
 
     def number(self) -> int:
-        """Mostly small, now and then at the end of the range."""
+        """Return a number that is mostly small, now and then at the end of the range."""
         limit = 1 << (WIDTHS[self.element] - 1)
         usual = (0, 1, 2, 3, 5, 7, -1, -3, limit - 1, -limit, limit // 2)
         return self.random.choice((*usual, self.random.randrange(limit)))
@@ -94,7 +94,7 @@ class Arithmetic:
         return self.line(f"ftoi {real} {signedness} rounding<nearest_int_to_zero> : {self.tile('f32')} -> {type}")
 
     def reduced(self, x: str) -> None:
-        """A sum along the last dimension whose additions are promised to fit."""
+        """Sum along the last dimension; the additions are promised to fit."""
         if not self.shape:
             return
         element, dim = f"tile<{self.element}>", len(self.shape) - 1
@@ -108,7 +108,7 @@ class Arithmetic:
         )
 
     def loop(self) -> None:
-        """A loop whose counter may leave its type."""
+        """Make a loop whose counter may leave its type."""
         type, limit = f"tile<{self.element}>", 1 << (WIDTHS[self.element] - 1)
         last = self.random.choice((3, limit - 1))
         bounds = [
@@ -238,13 +238,13 @@ def _access(
 
 
 def pointers(draft: FaultyDraft) -> None:
-    """Loads, stores and atomics through pointers that step evenly."""
+    """Access through pointers that step evenly: loads, stores and atomics."""
     element, stores = an_element(draft), draft.random.random() < 0.5
     _access(draft, *_affine(draft, element, stores), element, stores)
 
 
 def gathered(draft: FaultyDraft) -> None:
-    """Loads through pointers at numbers from an array."""
+    """Load through pointers at numbers from an array."""
     random = draft.random
     element, shape = an_element(draft), some_tiles(draft, random.randint(1, 2))
     cells = random.randint(1, 20)
@@ -264,7 +264,7 @@ def gathered(draft: FaultyDraft) -> None:
 
 
 def computed_address(draft: FaultyDraft) -> None:
-    """Pointers made from integers: null, misaligned, moved from one array to another."""
+    """Access through pointers made from integers: null, misaligned, moved from one array to another."""
     random = draft.random
     element, stores = an_element(draft), random.random() < 0.5
     placed, shape, mask = _affine(draft, element, stores)
@@ -280,7 +280,7 @@ def computed_address(draft: FaultyDraft) -> None:
 
 
 def chosen(draft: FaultyDraft) -> None:
-    """Pointers selected, lane by lane, from two arrays."""
+    """Access through pointers selected, lane by lane, from two arrays."""
     random = draft.random
     element = an_element(draft)
     count = random.choice((2, 4, 8))
@@ -298,7 +298,7 @@ def chosen(draft: FaultyDraft) -> None:
 
 
 def carried(draft: FaultyDraft) -> None:
-    """Pointers that a loop carries and moves, perhaps past the end; sums what they point to."""
+    """Carry pointers through a loop that moves them, perhaps past the end; sum what they point to."""
     random = draft.random
     element = random.choice(("i32", "f32", "i64"))
     count, turns = random.choice((2, 4, 8)), random.randint(1, 5)
@@ -325,7 +325,7 @@ def carried(draft: FaultyDraft) -> None:
 
 
 def storage(draft: FaultyDraft) -> None:
-    """An `alloca` or a global, accessed within or beyond its end; constant globals are written to as well."""
+    """Access an `alloca` or a global within or beyond its end; constant globals are written to as well."""
     random = draft.random
     element = random.choice(("i8", "i32", "f32", "f64"))
     cells, count = random.choice((2, 4, 8)), random.choice((1, 2, 4, 8))
@@ -356,5 +356,5 @@ def storage(draft: FaultyDraft) -> None:
 
 
 def computed(draft: FaultyDraft) -> None:
-    """Arithmetic that may break promises."""
+    """Compute arithmetic that may break promises."""
     draft.lines += arithmetic(draft.random)

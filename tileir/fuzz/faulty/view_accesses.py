@@ -81,7 +81,7 @@ def _index(draft: FaultyDraft) -> str:
 
 
 def view(draft: FaultyDraft) -> None:
-    """A tile of a partition or strided view: loaded, or stored, or combined into memory."""
+    """Access a tile of a partition or strided view: load, store, or combine into memory."""
     random = draft.random
     element, rank = an_element(draft), random.randint(1, 3)
     shape = some_tiles(draft, rank)

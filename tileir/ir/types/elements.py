@@ -46,7 +46,7 @@ T = TypeVar("T", bound=Type)
 
 
 def checked_cast(type: Type, cls: type[T]) -> T:
-    """`type`, which is known to be of class `cls`; raises TypeError if it is not."""
+    """Return `type`, which is known to be of class `cls`; raises TypeError if it is not."""
     if not isinstance(type, cls):
         raise TypeError(f"expected a type of class {cls.__name__}, got {type!r}")
     return type
@@ -126,7 +126,7 @@ class ElementType(Type):
         return self.byte_size
 
     def memory_size(self, count: int) -> int:
-        """Bytes that so many elements take in memory, where those of four bits share some."""
+        """Return bytes that so many elements take in memory, where those of four bits share some."""
         return -(-count * self.memory_bits // 8)
 
     @property

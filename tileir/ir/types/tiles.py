@@ -152,12 +152,12 @@ class FunctionType(Type):
 
 
 def dims_text(entries: Iterable[Dim]) -> str:
-    """Extents as written in messages: ``4, ?, 8``."""
+    """Return extents as written in messages: ``4, ?, 8``."""
     return ", ".join(map(dim_text, entries))
 
 
 def dims_prefix(shape: Iterable[Dim]) -> str:
-    """Extents as written in front of an element type: ``4x?x``."""
+    """Return extents as written in front of an element type: ``4x?x``."""
     return "".join(f"{dim_text(extent)}x" for extent in shape)
 
 
@@ -166,5 +166,5 @@ def dim_text(entry: Dim) -> str:
 
 
 def tile(element: Type, *shape: int) -> TileType:
-    """Shorthand: ``tile(F32, 4, 8)`` is ``tile<4x8xf32>``."""
+    """Make a tile type: ``tile(F32, 4, 8)`` is ``tile<4x8xf32>``."""
     return TileType(shape, element)

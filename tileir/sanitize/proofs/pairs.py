@@ -38,7 +38,7 @@ def known_accesses(entry: Entry) -> list[KnownAccess]:
 
 
 def conflicting(accesses: Sequence[KnownAccess]) -> Iterator[tuple[KnownAccess, KnownAccess]]:
-    """Pairs of accesses, also of one with itself, that would race if they met in two tile blocks."""
+    """Yield pairs of accesses, also of one with itself, that would race if they met in two tile blocks."""
     for at, one in enumerate(accesses):
         for other in accesses[at:]:
             if (one.access.writes or other.access.writes) and not _at_once(one, other):

@@ -107,7 +107,7 @@ def _results(
 
 
 def _checked(found: PairResult, one: KnownAccess, launch: KnownLaunch) -> PairResult:
-    """An access outside its array does not happen, so that tile blocks do not race there."""
+    """Assume that accesses stay in their arrays, as one outside does not happen and tile blocks do not race there."""
     if not isinstance(found.verdict, Refuted):
         return found
     low, high = _room(one.footprint, launch)
@@ -139,7 +139,7 @@ def fits_text(need: NoWrap, launch: KnownLaunch) -> str:
 
 
 def _fragile(verdict: ProofVerdict, collision: Collision | None) -> ProofVerdict:
-    """Safe only because of the grid, if larger ones with the same arguments are not."""
+    """Return whether the launch is safe only because of the grid: larger ones with the same arguments are not."""
     if verdict.scope is not Scope.LAUNCH or collision is None:
         return verdict
     met = collision.refuted
@@ -165,7 +165,7 @@ def _collision(
 
 
 def _synchronising(accesses: Sequence[KnownAccess]) -> KnownAccess | None:
-    """An access that may order others: an acquire. Without one nothing orders tile blocks."""
+    """Return an access that may order others: an acquire. Without one nothing orders tile blocks."""
     return next((one for one in accesses if one.access.acquires), None)
 
 

@@ -61,7 +61,7 @@ class Question:
         return z3.is_true(needs) or self._solved([*one.facts, z3.Not(needs)]) is False
 
     def meeting(self, one: Instance, other: Instance) -> tuple[()] | tuple[Block, Block] | None:
-        """Two different tile blocks that touch one byte; () if there are none, None if the solver gives up."""
+        """Return two different tile blocks that touch one byte; () if there are none, None if the solver gives up."""
         ids = list(zip(one.block, other.block))
         conditions = [*one.facts, *other.facts, z3.Or([a != b for a, b in ids])]
         conditions += [one.first <= other.last, other.first <= one.last]
@@ -168,7 +168,7 @@ class Instance:
         return [z3.Implies(z3.And(needs, b > 0), term == value)]
 
     def _bitwise(self, symbol: Function, term: z3.ArithRef, a: z3.ArithRef, b: z3.ArithRef) -> list[z3.BoolRef]:
-        """Bit by bit, of small numbers that are not negative."""
+        """Return constraints bit by bit, for small numbers that are not negative."""
         bounds = [argument.range for argument in symbol.arguments]
         bits = max(bound.high.bit_length() for bound in bounds)
         if symbol.needs or bits > MOST_BITS or any(bound.low < 0 for bound in bounds):

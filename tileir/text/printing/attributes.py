@@ -80,7 +80,7 @@ def array_text(items: Iterable[a.Attribute]) -> str:
 
 
 def dict_text(entries: Iterable[tuple[str, a.Attribute]]) -> str:
-    """``{key = value, flag}`` in the order given, which is sorted wherever a dictionary is kept."""
+    """Return ``{key = value, flag}`` in the order given, which is sorted wherever a dictionary is kept."""
     return f"{{{', '.join(_entry(key, value) for key, value in entries)}}}"
 
 
@@ -90,7 +90,7 @@ def sorted_entries(entries: dict[str, a.Attribute]) -> list[tuple[str, a.Attribu
 
 
 def attr_dict(op: Op) -> str:
-    """`` {key = value}`` of the discardable attributes, or nothing without any."""
+    """Return `` {key = value}`` of the discardable attributes, or nothing without any."""
     return f" {dict_text(sorted_entries(op.discardable))}" if op.discardable else ""
 
 
@@ -104,7 +104,7 @@ def _dense_array(array: a.DenseArray) -> str:
 
 
 def _number(value: int | bool | float, element: ElementType) -> str:
-    """A float type holds numbers as floats, or as bit patterns where they were written so."""
+    """Return a number's text: a float type holds numbers as floats, or as bit patterns where they were written so."""
     if element.is_float:
         return float_text(float_pattern(value, element) if isinstance(value, float) else value, element)
     return bool_text(bool(value)) if element is I1 else str(int(value))
@@ -117,7 +117,7 @@ def enum_text(case: a.TextEnum) -> str:
 
 
 def hints_text(hints: a.OptimizationHints) -> str:
-    """``<key = {hint = value}>``: integers go without their type (spec: hints#text)."""
+    """Return ``<key = {hint = value}>``: integers go without their type (spec: hints#text)."""
     return _hints(hints, name_text, _hint)
 
 
@@ -206,7 +206,7 @@ def elements_text(dense: DenseElements) -> str:
 
 
 def literal_text(dense: DenseElements) -> str:
-    """``<f32: 1.000000e+00>``"""
+    """Return ``<f32: 1.000000e+00>``"""
     return f"<{dense.element.name}: {elements_text(dense)}>"
 
 

@@ -154,7 +154,7 @@ class LocationText:
         self.aliases = _numbered(order)
 
     def reference(self, place: l.Location) -> str:
-        """`` loc(#loc3)``, to be put behind an operation."""
+        """Return `` loc(#loc3)``, to be put behind an operation."""
         return f" loc({self.aliases[place]})"
 
     def definitions(self) -> list[str]:

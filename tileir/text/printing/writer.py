@@ -70,7 +70,7 @@ class Writer:
         return found
 
     def start(self, op: Op, indent: str) -> str:
-        """Indentation and results: all that stands before the name."""
+        """Return indentation and results: all that stands before the name."""
         results = self.results.get(op)
         return indent if results is None else f"{indent}{results} = "
 
@@ -100,17 +100,17 @@ def shown_operations(op: Op, block: Block) -> list[Op]:
 
 
 def write_body(writer: Writer, op: Op, block: Block, indent: str) -> None:
-    """The lines of a region between its braces."""
+    """Write the lines of a region between its braces."""
     writer.operations(shown_operations(op, block), indent + INDENT)
 
 
 def write_close(writer: Writer, op: Op, indent: str, tail: str = "") -> None:
-    """The closing brace of the last region, and what stands behind it."""
+    """Write the closing brace of the last region, and what stands behind it."""
     writer.lines.append(f"{indent}}}{tail}{writer.end(op)}")
 
 
 def write_with_body(writer: Writer, op: Op, indent: str, header: str) -> None:
-    """A whole operation with one region: header, body, dictionary."""
+    """Write a whole operation with one region: header, body, dictionary."""
     (block,) = op.regions
     assert block is not None
     writer.lines.append(f"{writer.start(op, indent)}{header} {{")
@@ -119,12 +119,12 @@ def write_with_body(writer: Writer, op: Op, indent: str, header: str) -> None:
 
 
 def write_line(writer: Writer, op: Op, indent: str, text: str) -> None:
-    """An operation without regions; `text` is what stands behind its name."""
+    """Write an operation without regions; `text` is what stands behind its name."""
     writer.lines.append(f"{writer.start(op, indent)}{writer.name(op)} {text}{writer.end(op)}")
 
 
 def arguments_text(writer: Writer, values: Iterable[Value]) -> str:
-    """Arguments with their types, in parentheses."""
+    """Return arguments with their types, in parentheses."""
     return f"({', '.join([f'{writer.uses[value]}: {writer.short[value.type]}' for value in values])})"
 
 
@@ -147,7 +147,7 @@ def write_generic(writer: Writer, op: Op, indent: str) -> None:
 
 
 def _regions(writer: Writer, op: Op, indent: str, head: str) -> None:
-    """The regions between parentheses; the last line is left open for what follows."""
+    """Write the regions between parentheses; the last line is left open for what follows."""
     for region in op.regions:
         writer.lines.append(head + "{")
         if region is not None:
@@ -157,7 +157,7 @@ def _regions(writer: Writer, op: Op, indent: str, head: str) -> None:
 
 
 def _block(writer: Writer, block: Block, indent: str) -> None:
-    """A label is written for a block that has arguments or would otherwise not be seen."""
+    """Write a block; it gets a label if it has arguments or would otherwise not be seen."""
     if block.args or not block.ops:
         declared = ", ".join(f"{writer.uses[value]}: {writer.full[value.type]}" for value in block.args)
         writer.lines.append(f"{indent}^bb0{f'({declared})' if declared else ''}:")
@@ -182,8 +182,8 @@ def _results(full: dict[Type, str], results: Sequence[Value]) -> str:
 
 
 def _properties_text(writer: Writer, op: Op) -> str:
-    """`` <{key = value}>``; nothing without any. Spelt once for each operation with the same objects as attributes, as
-    the cases of enumerations are."""
+    """Return `` <{key = value}>``; nothing without any. Spelt once for each operation with the same objects as
+    attributes, as the cases of enumerations are."""
     key = (type(op), *op.segments, *op.attributes, *map(id, op.attributes.values()))
     text = writer.properties.get(key)
     if text is None:

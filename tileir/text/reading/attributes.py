@@ -84,7 +84,7 @@ def _typed_number(literal: Literal, element: ElementType) -> a.Attribute:
 
 
 def _array(reader: Reader) -> a.Attribute:
-    """``[a, b]``. Not a `comma_list`: nested attributes must take few Python frames."""
+    """Read ``[a, b]``. Not a `comma_list`: nested attributes must take few Python frames."""
     reader.expect("[")
     items: list[a.Attribute] = []
     more = not reader.accept("]")
@@ -106,7 +106,7 @@ def _goes_on(reader: Reader, close: str) -> bool:
 
 
 def dictionary(reader: Reader, close: str = "}", open: str = "{") -> dict[str, a.Attribute]:
-    """``{key = value, flag}``: in the order written."""
+    """Read ``{key = value, flag}``, in the order written."""
     reader.expect(open)
     reader.braces += open == "{"
     entries: dict[str, a.Attribute] = {}
@@ -157,7 +157,7 @@ def _dense_number(reader: Reader, element: ElementType) -> int | bool | float:
 
 
 def _dense(reader: Reader) -> a.Attribute:
-    """``dense<elements> : type``."""
+    """Read ``dense<elements> : type``."""
     reader.index += 1
     literal = dense_literal(reader)
     reader.expect(":")
@@ -172,7 +172,7 @@ def _dense(reader: Reader) -> a.Attribute:
 
 
 def dense_literal(reader: Reader) -> Literal:
-    """``<elements>`` after ``dense``."""
+    """Read ``<elements>`` after ``dense``."""
     reader.expect("<")
     literal = read_literal(reader)
     reader.expect(">")
@@ -223,7 +223,7 @@ def _hash(reader: Reader) -> a.Attribute:
 
 
 def _bracketed(reader: Reader) -> a.Attribute:
-    """``<padding_value zero>``, or ``<div_by<16>>`` after ``#cuda_tile``."""
+    """Read ``<padding_value zero>``, or ``<div_by<16>>`` after ``#cuda_tile``."""
     reader.expect("<")
     name = reader.peek()
     if name in _OPAQUE:
@@ -272,7 +272,7 @@ def _opaque_reader(mnemonic: str) -> Callable[[Reader], a.Attribute]:
 
 
 def hints(reader: Reader) -> a.OptimizationHints:
-    """``<sm_100 = {occupancy = 2}, ...>`` (spec: hints#text)."""
+    """Read ``<sm_100 = {occupancy = 2}, ...>`` (spec: hints#text)."""
     loc = reader.here()
     entries = dictionary(reader, ">", "<")
     for key, value in entries.items():

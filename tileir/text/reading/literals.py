@@ -305,7 +305,7 @@ def _encode_integer(text: str, element: ElementType) -> bytes:
 
 
 def _joined(text: str) -> str:
-    """The sign is a token of its own, so blanks may follow it."""
+    """Join a sign with its number: the sign is a token of its own, so blanks may follow it."""
     return "-" + text[1:].lstrip() if text[:1] == "-" else text
 
 
@@ -351,7 +351,8 @@ def decimal_pattern(text: str, element: ElementType) -> int:
 
 
 def _encode_decimal(text: str, element: ElementType) -> bytes:
-    """The host rounds to f32 and f64 as the specification asks; the other formats are rounded by `text.numbers`."""
+    """Encode a decimal: the host rounds to f32 and f64 as the specification asks; the other formats are rounded by
+    `text.numbers`."""
     value = float(text)
     if element in (F32, F64) and abs(value) < _F32_LIMIT:
         return struct.pack("<f" if element is F32 else "<d", value)

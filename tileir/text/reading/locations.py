@@ -16,7 +16,7 @@ _PREFIX = "#cuda_tile."
 
 
 def location_in_brackets(reader: Reader, metadata: ReadAttribute) -> l.Location:
-    """``(instance)`` after ``loc``."""
+    """Read ``(instance)`` after ``loc``."""
     reader.expect("(")
     found = _instance(reader, metadata)
     reader.expect(")")
@@ -41,7 +41,7 @@ def _instance(reader: Reader, metadata: ReadAttribute) -> l.Location:
 
 
 def _named(reader: Reader, metadata: ReadAttribute) -> l.Location:
-    """``"file":1:2``, ``"file":1:2 to 3:4``, ``"name"`` or ``"name"(instance)``."""
+    """Read ``"file":1:2``, ``"file":1:2 to 3:4``, ``"name"`` or ``"name"(instance)``."""
     name = reader.string()
     if reader.accept(":"):
         return _file_position(reader, name)
@@ -238,7 +238,7 @@ def _parameters_reader(mnemonic: str) -> Callable[[Reader], Attribute]:
 
 
 def _key(reader: Reader, by_name: dict[str, _Key], found: dict[str, str | int | Attribute]) -> _Key:
-    """``name =``."""
+    """Read ``name =``."""
     at = reader.here()
     name = reader.word("a key")
     key = by_name.get(name)

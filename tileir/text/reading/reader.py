@@ -126,13 +126,14 @@ class Reader(TokenCursor):
         raise TextFault(Diagnostic(code, message, loc, notes, hint, expected=expected, got=got))
 
     def expected(self, what: str, hint: str | None = None) -> NoReturn:
-        """The next token is not `what`."""
+        """Report that the next token is not `what`."""
         self.expected_at(self.starts[self.index], self.tokens[self.index], what, hint)
 
     def expected_at(
         self, begin: int, token: str, what: str, hint: str | None = None, else_hint: str | None = None
     ) -> NoReturn:
-        """`token` at the offset `begin` is not `what`. `else_hint` is for a token that is not near to a word of it."""
+        """Report that `token` at the offset `begin` is not `what`. `else_hint` is for a token that is not near to a
+        word of it."""
         if token is END:
             loc = self.place(begin, begin)
             message = f"expected {what}, got the end of the text"
@@ -209,7 +210,7 @@ class Reader(TokenCursor):
         self.fail(codes.KEYWORD, message, hint=hint, expected=choices, got=shown_token(token))
 
     def comma_list(self, item: Callable[[], T], close: str) -> list[T]:
-        """Items up to the token `close`, which is taken too."""
+        """Read items up to the token `close`, which is taken too."""
         items: list[T] = []
         if self.accept(close):
             return items
@@ -257,7 +258,7 @@ class Reader(TokenCursor):
         return unescaped(token[1:-1])
 
     def symbol(self, what: str = "a symbol name such as @name") -> str:
-        """``@name`` or ``@"name"``, without the sign."""
+        """Read ``@name`` or ``@"name"``, without the sign."""
         token = self.tokens[self.index]
         if token[0] != "@" or len(token) == 1:
             self.expected(what)
@@ -386,7 +387,7 @@ class NameScope:
         self.defined.append(name)
 
     def later(self, name: str, owner: Block, begin: int, end: int) -> Value:
-        """The stand-in for a value that is defined later; it becomes the value itself then."""
+        """Return the stand-in for a value that is defined later; it becomes the value itself then."""
         found = self.forward.get(name)
         if found is None:
             found = self.forward[name] = Forward(Value(PENDING, owner, 0), begin, end)

@@ -140,7 +140,8 @@ class StatementReader(ValueReader):
     # ------------------------------------------------------------ regions
 
     def region(self, spec: OpSpec, declared: list[Argument], implicit: bool = True) -> Block:
-        """``{ ... }`` in custom form, with the arguments that the header declares.
+        """Read ``{ ... }`` in custom form, with the arguments that the header declares. }`` in custom form, with the
+        arguments that the header declares.
 
         A missing terminator is added if it may be `implicit`.
         """
@@ -196,7 +197,7 @@ class StatementReader(ValueReader):
         self.fail(codes.END_OF_TEXT, message, notes=notes, expected="'}'", got="end of text")
 
     def label(self) -> list[Argument]:
-        """``^bb0(%a: T, ...):``."""
+        """Read ``^bb0(%a: T, ...):``."""
         self.index += 1
         declared = arguments(self) if self.peek() == "(" else []
         self.expect(":")
@@ -254,7 +255,7 @@ class Argument:
 
 
 def arguments(p: ValueReader) -> list[Argument]:
-    """``(%a: T, ...)``: all with names, or all without."""
+    """Read ``(%a: T, ...)``: all with names, or all without."""
     p.expect("(")
     first = p.here()
     declared = p.comma_list(lambda: _argument(p), ")")
@@ -281,7 +282,7 @@ def _argument(p: ValueReader) -> Argument:
 
 
 def _attributes(p: ValueReader) -> a.DictAttr:
-    """``{key = value}`` behind a type; a body there means that the bracket before it is missing."""
+    """Read ``{key = value}`` behind a type; a body there means that the bracket before it is missing."""
     brace = p.starts[p.index]
     if p.tokens[p.index + 1][0] != "%":
         given = a.DictAttr.of(dictionary(p))
@@ -297,7 +298,7 @@ def plain_argument(name: str, type: Type, begin: int) -> Argument:
 
 
 def function_type(p: ValueReader, values: list[Value], marks: list[int]) -> FunctionType:
-    """``: (T, ...) -> R``, checked against the operands."""
+    """Read ``: (T, ...) -> R``, checked against the operands."""
     p.expect(":")
     at = p.here()
     type = parse_type(p)
@@ -388,7 +389,7 @@ def _operation(p: StatementReader) -> type[Op]:
 
 
 def _properties(p: StatementReader) -> dict[str, a.Attribute] | None:
-    """``<{name = value, ...}>``."""
+    """Read ``<{name = value, ...}>``."""
     if not p.accept("<"):
         return None
     found = dictionary(p)
@@ -445,7 +446,7 @@ def _check_results(p: StatementReader, spec: OpSpec, type: FunctionType, loc: So
 
 
 def _regions(p: StatementReader, spec: OpSpec) -> tuple[Block | None, ...]:
-    """``({ ... }, ...)``. Not a `comma_list`: nested regions must take few Python frames."""
+    """Read ``({ ... }, ...)``. Not a `comma_list`: nested regions must take few Python frames."""
     at = p.here()
     found: list[Block | None] = []
     more = p.accept("(")

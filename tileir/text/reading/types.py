@@ -181,7 +181,7 @@ class _TypeScan(CharacterScan):
         return found
 
     def bracketed(self) -> t.Type:
-        """``tile<4xf32>>`` after ``!cuda_tile<``."""
+        """Read ``tile<4xf32>>`` after ``!cuda_tile<``."""
         self.reader.enter(self.offset)
         found = self.type()
         self.expect(">")
@@ -189,7 +189,7 @@ class _TypeScan(CharacterScan):
         return found
 
     def build(self, begin: int, parts: tuple[object, ...], make: Callable[[], t.Type]) -> t.Type:
-        """The type made by `make` unless one of its parts is poisoned or it breaks a rule."""
+        """Return the type made by `make` unless one of its parts is poisoned or it breaks a rule."""
         if POISON in parts:
             return POISON
         try:
@@ -206,7 +206,7 @@ class _TypeScan(CharacterScan):
         return self.build(begin, (*inputs, *results), lambda: t.FunctionType(inputs, results))
 
     def nested_types(self) -> tuple[t.Type, ...]:
-        """Types after an opening bracket, with the closing one."""
+        """Read types after an opening bracket, with the closing one."""
         self.reader.enter(self.offset)
         found = tuple(self.comma_list(self.type, ")"))
         self.reader.depth -= 1
@@ -243,7 +243,7 @@ class _TypeScan(CharacterScan):
     # ------------------------------------------------------------ parts
 
     def dimensions(self, dynamic: bool) -> tuple[t.Dim, ...] | None:
-        """``4x?x`` in front of an element type; None if an extent was reported."""
+        """Read ``4x?x`` in front of an element type; None if an extent was reported."""
         extents: list[t.Dim] = []
         faulty = False
         while (match := _EXTENT.match(self.text, self.skip())) is not None:
@@ -260,7 +260,7 @@ class _TypeScan(CharacterScan):
         return None if faulty else tuple(extents)
 
     def pointer_attr(self) -> t.PointerAttr:
-        """``<none>`` or ``#cuda_tile.ptr_attr<none>``."""
+        """Read ``<none>`` or ``#cuda_tile.ptr_attr<none>``."""
         if self.take(WORD) not in (None, "#cuda_tile.ptr_attr"):
             self.expected("a pointer attribute such as <unicast>")
         self.expect("<", "a pointer attribute such as <unicast>")
@@ -331,7 +331,7 @@ class _TypeScan(CharacterScan):
         return tuple(extents)
 
     def view_head(self, name: str) -> tuple[tuple[int, ...], t.PaddingValue | None]:
-        """``<masked tile=(4x2),``: the tile shape and the padding that `masked` of early documents stands for."""
+        """Read ``<masked tile=(4x2),``: the tile shape and the padding that `masked` of early documents stands for."""
         self.expect("<")
         masked = self.accept_word("masked")
         if not self.accept_word("tile"):
@@ -342,7 +342,7 @@ class _TypeScan(CharacterScan):
         return shape, t.PaddingValue.ZERO if masked else None
 
     def view_source(self, padding: t.PaddingValue | None) -> tuple[t.Type, t.PaddingValue | None]:
-        """``padding_value = zero, tensor_view<...>``."""
+        """Read ``padding_value = zero, tensor_view<...>``."""
         if self.accept_word("padding_value"):
             self.expect("=")
             padding = self.keyword(_PADDINGS, "padding_value")

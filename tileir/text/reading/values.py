@@ -62,7 +62,7 @@ class ValueReader(Reader):
         return found
 
     def value_list(self) -> tuple[list[Value], list[int]]:
-        """Uses separated by commas, and where each stands."""
+        """Return uses separated by commas, and where each stands."""
         marks = [self.starts[self.index]]
         values = [self.value()]
         while self.tokens[self.index] == ",":
@@ -156,7 +156,7 @@ class ValueReader(Reader):
             self.fail(codes.TYPE_COUNT, message, self._trimmed(loc), expected=str(len(values)), got=str(len(types)))
 
     def _trimmed(self, loc: SourceLoc) -> SourceLoc:
-        """`loc` without the blanks at its end, and at least one character long."""
+        """Return `loc` without the blanks at its end, and at least one character long."""
         text = self.text[loc.offset : loc.end].rstrip()
         return self.place(loc.offset, loc.offset + max(1, len(text)))
 
@@ -170,7 +170,7 @@ class ValueReader(Reader):
         return token
 
     def result_names(self) -> list[ResultName]:
-        """``%a, %b:2 =`` in front of an operation."""
+        """Read ``%a, %b:2 =`` in front of an operation."""
         tokens, index = self.tokens, self.index
         if tokens[index + 1] == "=" and "#" not in tokens[index]:
             self.index = index + 2
@@ -234,7 +234,7 @@ class ValueReader(Reader):
         scope.defined.append(name)
 
     def _settle(self, name: str, value: Value, begin: int) -> Value:
-        """The stand-in of earlier uses becomes the value itself."""
+        """Return the stand-in of earlier uses becomes the value itself."""
         forward = self.scope.forward.pop(name)
         stated, actual = forward.value.type, value.type
         settle(forward.value, value)
@@ -266,7 +266,7 @@ class ValueReader(Reader):
         self.values = scope.values
 
     def check_defined(self) -> None:
-        """At the end of an isolated body: whatever was used must be defined by now."""
+        """Check, at the end of an isolated body, that every used name is defined."""
         for name, forward in self.scope.forward.items():
             self.record(self._undefined(name, self.place(forward.begin, forward.end)))
             forward.value.type = POISON

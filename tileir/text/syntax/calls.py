@@ -31,7 +31,7 @@ def read_call(p: StatementReader) -> Op:
 
 
 def _read_call(p: StatementReader, cls: type[Op], attributes: dict[str, Any]) -> Op:
-    """``(%a, ...) {attrs} : (T, ...) -> R``."""
+    """Read ``(%a, ...) {attrs} : (T, ...) -> R``."""
     p.expect("(")
     values, marks = p.value_list() if p.peek()[0] == "%" else ([], [])
     p.expect(")")

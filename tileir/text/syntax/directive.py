@@ -147,7 +147,7 @@ class FixedText(Directive):
         p.index += 1
 
     def _missing(self, p: StatementReader, draft: Draft) -> NoReturn:
-        """The text is not there; before the type of a token, that is what is likely to have been forgotten."""
+        """Report missing text; before the type of a token, a token is what is likely to have been forgotten."""
         types = draft.slots[len(self.spec.operands) : -1]
         hint = None
         if None not in types and self.text == ("," if types else "->"):
@@ -308,7 +308,7 @@ class TypeOf(ValueDirective):
         return self.lead + writer.short[self.values(op)[0].type]
 
     def shown(self) -> str:
-        """``T(field)``, or the type itself where the field can have only one."""
+        """Return ``T(field)``, or the type itself where the field can have only one."""
         only = self.field.constraint.only
         return f"T({self.name})" if only is None else repr(only)
 
@@ -324,7 +324,7 @@ class RepeatedType(TypeOf):
         draft.slots[self.slot] = [parse_type(p)] * count
 
     def write(self, writer: Writer, op: Op) -> str:
-        """A view of rank 0 has no result, and any index type may stand there."""
+        """Write the indices: a view of rank 0 has no result, and any index type may stand there."""
         return self.lead + (writer.short[op.results[0].type] if op.results else "tile<i64>")
 
 
@@ -427,7 +427,7 @@ class ConstantElements(AttributeDirective):
     """``elements($attr)``: ``<E: elements>``, or ``dense<elements>`` of early documents."""
 
     def read(self, p: StatementReader, draft: Draft) -> None:
-        """They are encoded once the type is known."""
+        """Read elements, which are encoded once the type is known."""
         draft.element, draft.literal = read_elements(p)
 
     def write(self, writer: Writer, op: Op) -> str:

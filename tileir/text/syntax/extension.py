@@ -125,7 +125,7 @@ def write_scatter_store(writer: Writer, op: ScatterStore, indent: str) -> None:
 
 
 def _indexed(p: StatementReader, count: int) -> tuple[list[Value], list[Value], list[int]]:
-    """``%a, %b, [%offset, ...]``: `count` values, then the offsets, and where all of them stand."""
+    """Read ``%a, %b, [%offset, ...]``: `count` values, then the offsets, and where all of them stand."""
     values: list[Value] = []
     marks: list[int] = []
     for _ in range(count):
@@ -139,7 +139,7 @@ def _indexed(p: StatementReader, count: int) -> tuple[list[Value], list[Value], 
 
 
 def _angle_dict(p: StatementReader, spec: OpSpec) -> tuple[dict[str, Any], dict[str, a.Attribute] | None]:
-    """``<{dim = 0 : i64}> {attrs}``."""
+    """Read ``<{dim = 0 : i64}> {attrs}``."""
     attributes: dict[str, Any] = {}
     at = p.here()
     p.expect("<")

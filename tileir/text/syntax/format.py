@@ -296,7 +296,7 @@ def operations() -> dict[str, ReadOp]:
 
 
 def _made_when_used(op: type[Op], names: list[str], readers: dict[str, ReadOp]) -> ReadOp:
-    """Takes the place of the function that reads `op` by its format until that is needed: a program has few of all."""
+    """Stand in for the function that reads `op` by its format until that is needed: a program has few of all."""
 
     def read(p: StatementReader) -> Op:
         made = format_reader(op)

@@ -83,7 +83,7 @@ def read_function(p: StatementReader, cls: type[Op], attributes: dict[str, Any],
 
 
 def read_signature(p: StatementReader, attributes: dict[str, Any]) -> list[Argument]:
-    """``(%a: T, ...) -> results``, kept as the function type."""
+    """Read ``(%a: T, ...) -> results``, kept as the function type."""
     declared = arguments(p)
     results: list[tuple[Type, a.DictAttr]] = []
     if p.accept("->"):
@@ -149,7 +149,7 @@ def _global_dictionary(p: StatementReader, attributes: dict[str, Any]) -> dict[s
 
 
 def write_global(writer: Writer, op: Global, indent: str) -> None:
-    """The visibility keeps its blank when it is left out."""
+    """Write a global, where the visibility keeps its blank when it is left out."""
     visibility = "" if op.symbol_visibility is Visibility.PUBLIC else f"{op.symbol_visibility.text} "
     constant = " constant" if op.constant else ""
     alignment = f" alignment = {op.alignment}" if op.alignment else ""

@@ -81,7 +81,7 @@ def write_scan(writer: Writer, op: Scan, indent: str) -> None:
 
 
 def _write(writer: Writer, op: Reduce | Scan, indent: str, direction: str) -> None:
-    """The header ends with a blank, and the arguments have a line of their own."""
+    """Write a reduction: the header ends with a blank, and the arguments have a line of their own."""
     what = f"{writer.name(op)} {writer.values(op.operands)}{attr_dict(op)} {direction}"
     types = f"{writer.types(op.operands)} -> {writer.types(op.results)}"
     writer.lines.append(f"{writer.start(op, indent)}{what} identities={array_text(op.identities)} : {types} ")

@@ -41,7 +41,7 @@ def value_names(module: Module, source: Source) -> dict[Value, str]:
 
 
 def _give(own: Sequence[Value], other: Sequence[Value], names: dict[Value, str], found: dict[Value, str]) -> None:
-    """A member of a pack behind the first has that one's name and its number."""
+    """Name a value; a member of a pack behind the first has that one's name and its number."""
     first, base = "", 0
     for index, (value, like) in enumerate(zip(own, other)):
         if like in names:
@@ -127,7 +127,7 @@ class DebugSession(Listener):
         front: Front,
         blocks: Sequence[Coordinates] | None = None,
     ) -> None:
-        """A checked launch; `blocks` are the tile blocks that run, all by default."""
+        """Prepare a checked launch; `blocks` are the tile blocks that run, all by default."""
         super().__init__()
         self._front = front
         self._bind: Callable[[], BoundLaunch] = lambda: placed(kernel, grid, arguments)
@@ -232,7 +232,7 @@ class DebugSession(Listener):
     # ------------------------------------------------------------ stopping
 
     def _reason(self, op: Op) -> str | None:
-        """Why the run stops in front of an operation; None if it does not."""
+        """Return why the run stops in front of an operation; None if it does not."""
         changed, self._changed = self._changed, None
         hit = self._hit(op)
         if hit is not None:

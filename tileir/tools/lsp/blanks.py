@@ -99,7 +99,8 @@ def _joined(pieces: list[str], begins: bool) -> str:
 
 
 def _without_blank_ends(lines: list[str]) -> list[str]:
-    """No two blank lines after each other, none at the beginning, and at the end the one that ends the last line."""
+    """Return lines without two blank ones after each other, none at the beginning, and at the end the one that ends the
+    last line."""
     kept: list[str] = []
     for line in lines:
         if line or (kept and kept[-1]):

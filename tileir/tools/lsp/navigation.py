@@ -103,7 +103,7 @@ def _check(snapshot: Snapshot, name: Named, new: str) -> None:
 
 
 def _check_value(snapshot: Snapshot, value: ValueName, new: str) -> None:
-    """No other name may be the same where both are seen."""
+    """Check that no other name is the same where both are seen."""
     for other in snapshot.reading.definitions.values():
         if other.name == new and other.begin < value.until and value.begin < other.until:
             line = snapshot.lines.position(other.begin).line + 1
@@ -166,7 +166,7 @@ def _origin(value: Value) -> str:
 
 
 def known_of(walk: Walk, value: Value) -> list[str]:
-    """Sentences about the numbers of a value: none of one that has none."""
+    """Return sentences about the numbers of a value: none of one that has none."""
     form = walk.known.form(value)
     if not isinstance(form, Affine) or not isinstance(value.type, TileType):
         return []
@@ -181,7 +181,7 @@ def _expression(form: Affine, value: Value) -> list[str]:
 
 
 def _named(text: str, value: Value) -> str:
-    """Parameters by their names instead of their numbers."""
+    """Return the text with parameters by their names instead of their numbers."""
     item = item_of(value)
     body = None if item is None else item.regions[0]
     names = () if body is None else body.arg_names

@@ -149,7 +149,7 @@ class NamingParser(Parser):
     # ------------------------------------------------------------ values
 
     def gone(self, name: str) -> None:
-        """A name of the scope ends here."""
+        """End a name of the scope here."""
         found = self._known[self.scope].get(name)
         if found is not None:
             found.until = min(found.until, self._here())

@@ -77,7 +77,7 @@ class TileServer(LanguageServer):
         self._call_later(CALM, uri, lambda uri: self.snapshot(uri).know_all())
 
     def forget(self, uri: str) -> None:
-        """A document is closed: nothing is wrong with it any more."""
+        """Forget a closed document: nothing is wrong with it any more."""
         waiting = self._due.pop(uri, None)
         if waiting is not None:
             waiting.cancel()

@@ -61,7 +61,7 @@ def _spelled(snapshot: Snapshot, at: int, type: str) -> bool:
 
 
 def outline(snapshot: Snapshot) -> list[lsp.DocumentSymbol]:
-    """Module, globals, entries and functions, and the loops and branches in them."""
+    """Return module, globals, entries and functions, and the loops and branches in them."""
     ends = _ends(snapshot)
     module = snapshot.reading.module.op
     return list(_symbols(snapshot, ends, [module] if module in ends else module.regions[0].ops))  # type: ignore[union-attr]
@@ -123,7 +123,7 @@ def folds(snapshot: Snapshot) -> list[lsp.FoldingRange]:
 
 
 def lenses(snapshot: Snapshot, uri: str) -> list[lsp.CodeLens]:
-    """Over each entry: run it, and see what a back end makes of it."""
+    """Return commands over each entry: run it, and show its code by a back end."""
     found = []
     for begin, op in snapshot.reading.statements.items():
         if isinstance(op, Entry):

@@ -133,7 +133,7 @@ def profile_bound(
     trace: bool = False,
     new_peaks: bool = False,
 ) -> LaunchProfile:
-    """`profile` for a checked grid and bound arguments; `new_peaks`: measure the machine's peaks again."""
+    """Profile for a checked grid and bound arguments; `new_peaks`: measure the machine's peaks again."""
     length = seconds("seconds", duration) or SECONDS
     found = measured_launch(kernel, grid, arguments, options, length, trace)
     lines = ProgramLines(kernel.module)

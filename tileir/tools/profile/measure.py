@@ -81,7 +81,7 @@ class Watcher:
 
     @contextmanager
     def sampling(self, sampler: Sampler | None) -> Iterator[None]:
-        """While inside, native code is sampled."""
+        """Sample native code inside the block."""
         with nullcontext() if sampler is None else sampler.installed():
             self._sampler = sampler
             try:
@@ -161,7 +161,7 @@ class LaunchMeasurement:
     notes: list[str] = field(default_factory=list)
 
     def seconds_of(self, op: Op) -> float | None:
-        """Seconds of one launch in an operation, of all threads together."""
+        """Return seconds of one launch in an operation, of all threads together."""
         return None if self.samples is None else self.samples[op] * PERIOD_NS / 1e9 / self.runs
 
     @property
@@ -284,7 +284,7 @@ class _Measuring:
         return None, None
 
     def _clock(self, seconds: float) -> None:
-        """The time of a launch without samples: the median of a few."""
+        """Measure the time of a launch without samples: the median of a few."""
         times = [self._again()]
         while len(times) < CLOCKED and sum(times) < seconds / 4:
             times.append(self._again())
@@ -305,7 +305,7 @@ class _Measuring:
                 found.waits[loops[loop]] = OpWaits(len(waits) / len(times), sum(waits) / 1e9 / len(times))
 
     def _attribute(self, histogram: Histogram) -> None:
-        """Samples of instructions to the operations that these come from."""
+        """Attribute samples of instructions to the operations that these come from."""
         found, code = self._found, self._profiled.timed_program.map
         samples = dict.fromkeys(found.ops, 0)
         counts = histogram.numbers

@@ -39,7 +39,7 @@ FILE_BYTES = 1 << 26
 
 
 def bound_this_process(memory: int, seconds: float) -> None:
-    """Never take more than so much memory and processor time, where the system can hold a process to that."""
+    """Limit memory and processor time, where the system can hold a process to that."""
     if sys.platform == "win32":
         return
     import resource

@@ -70,7 +70,7 @@ def joined(rows: Iterable[tuple[str, int]], title: str = "") -> LinkedText:
 
 
 def of_mlir(text: str) -> LinkedText:
-    """TTIR or TTGIR, without its locations."""
+    """Return TTIR or TTGIR, without its locations."""
     rows = text.rstrip().split("\n")
     known = {match[1]: _line(match[2]) for match in map(_ALIAS.match, rows) if match}
     return joined((_bare(row), _mlir_line(row, known)) for row in rows if not _ALIAS.match(row))
@@ -94,7 +94,7 @@ def _bare(row: str) -> str:
 
 
 def of_llvm(text: str) -> LinkedText:
-    """LLVM's language, without its metadata."""
+    """Return LLVM's language, without its metadata."""
     rows = text.rstrip().split("\n")
     known = {match[1]: int(match[2]) for match in map(_LOCATION.match, rows) if match}
     return joined(_trimmed((_DEBUG.sub("", row), _llvm_line(row, known)) for row in rows if not row.startswith("!")))
@@ -110,7 +110,7 @@ Places = frozenset[tuple[int, int]]
 
 
 def of_assembly(text: str) -> LinkedText:
-    """Assembly of a processor, without directives of debug information."""
+    """Return assembly of a processor, without directives of debug information."""
     files = {match[1]: match[2] for match in map(_FILE.match, text.split("\n")) if match}
     return joined(_trimmed(_assembly_rows(text, lambda file, line, _: line if _is_program(files, file) else 0)))
 
@@ -156,7 +156,7 @@ def own_places(text: str) -> Places:
 
 
 def _trimmed(rows: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """Without empty lines at both ends and behind each other."""
+    """Yield lines without empty ones at both ends and behind each other."""
     empty = True
     for text, line in rows:
         if text.strip() or not empty:
@@ -213,7 +213,7 @@ def _shown(module: Module, choice: StageChoice) -> list[LinkedText]:
 
 
 def _bytecode(module: Module, choice: StageChoice) -> list[LinkedText]:
-    """Each byte with its meaning. Operations come in the order of the program."""
+    """Return each byte with its meaning. Operations come in the order of the program."""
     operations = iter([op for item in module.items for op in item.walk() if op is not item])
     rows, line = [], 0
     for row in dump(encode(module)).rstrip().split("\n"):
@@ -246,7 +246,8 @@ def _difference(step: Step) -> LinkedText:
 
 
 def _compared(before: LinkedText, after: LinkedText) -> Iterator[tuple[str, str, int]]:
-    """Lines of both, those that are only in one with a mark. Names of values are no difference: printing makes them."""
+    """Yield the lines of both, those that are only in one with a mark. Names of values are no difference: printing
+    makes them."""
     old, new = (list(zip(one.text.split("\n"), one.lines)) for one in (before, after))
     first_keys, then_keys = ([(_NAME.sub("%", text), line) for text, line in rows] for rows in (old, new))
     matcher = difflib.SequenceMatcher(None, first_keys, then_keys, autojunk=False)
@@ -261,7 +262,7 @@ def _compared(before: LinkedText, after: LinkedText) -> Iterator[tuple[str, str,
 
 
 def _native(kernel: Kernel) -> str:
-    """LLVM code that says which lines it comes from."""
+    """Return LLVM code that says which lines it comes from."""
 
     def place(op: Op) -> CodePlace | None:
         line = line_of(op)
@@ -292,7 +293,8 @@ def _ptx(module: Module, choice: StageChoice) -> list[LinkedText]:
 
 
 def _sass(module: Module, choice: StageChoice) -> list[LinkedText]:
-    """Machine code of a GPU, taken apart by ``nvdisasm``. It knows no columns: a line that TTIR has too is left out."""
+    """Return machine code of a GPU, taken apart by ``nvdisasm``. It knows no columns: a line that TTIR has too is left
+    out."""
     program = disassembler()
     if program is None:
         what = "not available: needs nvdisasm, which comes with Triton or the CUDA toolkit"
@@ -314,7 +316,7 @@ def _disassembled(program: str, cubin: bytes, arch: str) -> str:
 
 
 def _places(module: Module) -> Places:
-    """Lines and columns of all operations."""
+    """Return lines and columns of all operations."""
     found = (file_position(op.loc) for op in module.walk())
     return frozenset(one.source.position(one.offset) for one in found if isinstance(one, SourceLoc))
 

@@ -42,7 +42,7 @@ class PageServer(ThreadingHTTPServer):
     allow_reuse_address = False
 
     def __init__(self, page: str, port: int = 0, limits: ServeLimits | None = None) -> None:
-        """Raises OSError if the port is not free."""
+        """Open the server. Raises OSError if the port is not free."""
         self.limits = limits or ServeLimits()
         self.workers = PageWorkers(self.limits)
         super().__init__((ADDRESS, port), PageHandler)
@@ -84,7 +84,7 @@ class PageServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def has_read(self, request: socket.socket) -> None:
-        """A request has come whole: its connection may stay for the answer."""
+        """Note that a request has come whole: its connection may stay for the answer."""
         with self._lock:
             if request in self._reading:
                 self._reading[request] = float("inf")
@@ -101,7 +101,7 @@ class PageServer(ThreadingHTTPServer):
                     one.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A connection that ends in the middle is nothing to tell."""
+        """Ignore a connection that ends in the middle."""
 
 
 class PageHandler(BaseHTTPRequestHandler):
@@ -112,7 +112,7 @@ class PageHandler(BaseHTTPRequestHandler):
     timeout = 30
 
     def log_message(self, format: str, *args: object) -> None:
-        """Requests are not written down: the address is a secret."""
+        """Ignore requests: the address is a secret."""
 
     def do_GET(self) -> None:
         self._done_reading()

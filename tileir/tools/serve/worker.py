@@ -128,7 +128,7 @@ def _diagnostic(one: Diagnostic) -> dict[str, Any]:
 
 
 def _position(loc: object) -> tuple[int, int]:
-    """Line and column in the program; 0 for a place elsewhere."""
+    """Return line and column in the program; 0 for a place elsewhere."""
     place = file_position(loc)  # type: ignore[arg-type]
     if isinstance(place, SourceLoc):
         return place.source.position(place.offset)

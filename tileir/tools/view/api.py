@@ -119,7 +119,7 @@ def view_bound(
     findings: bool | None = None,
     time: bool = False,
 ) -> LaunchView:
-    """`view` for a checked grid and bound arguments."""
+    """View for a checked grid and bound arguments."""
     notes: list[str] = []
     timed = _timed(kernel, grid, arguments, notes) if time else None
     launch = placed(kernel, grid, arguments)

@@ -43,7 +43,7 @@ class ArrayValues:
         return ArrayValues(cells, exact)
 
     def to_json(self) -> dict[str, Any]:
-        """Cells as bytes from the least to the largest value; 255 is one that is no number."""
+        """Return cells as bytes from the least to the largest value; 255 is one that is no number."""
         finite = self.cells[np.isfinite(self.cells)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
         span = high - low or 1.0
@@ -92,7 +92,7 @@ def page_data(
 
 
 def _block_times(measured: LaunchMeasurement) -> dict[Coordinates, float]:
-    """Seconds that each tile block ran on native code."""
+    """Return seconds that each tile block ran on native code."""
     times: dict[Coordinates, float] = {}
     for one in measured.blocks:
         times[one.block] = times.get(one.block, 0.0) + (one.end - one.begin) / 1e9
@@ -144,7 +144,7 @@ def _array(picture: Picture, before: ArrayValues | None) -> dict[str, Any]:
 
 
 def _touched(records: Sequence[TouchRecord]) -> str:
-    """Eight numbers for each: tile block, operation (twice, plus one if exact), array, execution, rectangle."""
+    """Return eight numbers for each: tile block, operation (twice, plus one if exact), array, execution, rectangle."""
     rows = [(one.block, one.op * 2 + one.exact, one.array, one.turn, *one.rectangle) for one in records]
     table = np.array(rows, np.int32).reshape(len(rows), 8)
     return base64.b64encode(table.astype("<i4").tobytes()).decode()

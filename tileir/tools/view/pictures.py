@@ -105,7 +105,7 @@ class Picture:
     # ------------------------------------------------------------ single elements
 
     def elements(self, addresses: np.ndarray) -> tuple[list[Rectangle], bool]:
-        """Rectangles that hold the elements at `addresses`, and whether they hold no others."""
+        """Return rectangles that hold the elements at `addresses`, and whether they hold no others."""
         flat = np.unique(self._flat(addresses))
         if not flat.size:
             return [], True
@@ -137,7 +137,7 @@ class Picture:
 
 
 def _stacked(runs: Iterator[tuple[int, int, int]]) -> Iterator[Rectangle]:
-    """Runs (row, column, width) as rectangles: equal ones in rows below each other are one."""
+    """Yield runs (row, column, width) as rectangles: equal ones in rows below each other are one."""
     open: dict[tuple[int, int], list[int]] = {}
     for row, column, width in runs:
         found = open.get((column, width))

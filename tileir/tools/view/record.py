@@ -198,7 +198,7 @@ class Recorder(Listener):
                 self._note_around(block, op, array, turn, rectangle)
 
     def _note_around(self, block: int, op: int, array: int, turn: int, rectangle: Rectangle) -> None:
-        """Beyond the budget: the rectangle around all of an access of a tile block."""
+        """Note, beyond the budget, the rectangle around all of an access of a tile block."""
         self.record.complete = False
         known = self._around.get((block, op, array))
         if known is None:

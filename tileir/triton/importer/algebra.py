@@ -47,7 +47,7 @@ class TileNumber:
         return TileNumber(self.build, self.build.same(cls, *operands, **attributes))
 
     def like(self, other: TileNumber | float) -> TileNumber:
-        """`other`, as a tile of this type if it is a Python number."""
+        """Return `other`, as a tile of this type if it is a Python number."""
         if isinstance(other, TileNumber):
             return other
         return TileNumber(self.build, self.build.number(self.value.tile, other))
@@ -143,7 +143,7 @@ class TileNumber:
     # ------------------------------------------------------------ comparisons
 
     def compare(self, predicate: Predicate, other: TileNumber | float, signed: bool = True) -> TileNumber:
-        """Truths; of a NaN only that it is not equal."""
+        """Compare; of a NaN only that it is not equal."""
         rhs = self.like(other).value
         if not self.is_float:
             return TileNumber(self.build, self.build.compare(predicate, self.value, rhs, signed))

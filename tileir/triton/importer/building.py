@@ -121,5 +121,5 @@ _LARGEST_F32 = 3.4028234663852886e38
 
 
 def _infinity(value: float) -> bytes:
-    """A number beyond the finite ones of f32."""
+    """Return A number beyond the finite ones of f32."""
     return struct.pack("<f", float("inf") if value > 0 else -float("inf"))

@@ -37,7 +37,7 @@ class ImportFault(Exception):
 
 
 def refused(message: str, hint: str) -> ImportFault:
-    """A fault of what is TTIR, but cannot be imported; `hint` says what to do instead."""
+    """Return A fault of what is TTIR, but cannot be imported; `hint` says what to do instead."""
     return ImportFault(REFUSED, message, hint=hint)
 
 

@@ -253,7 +253,7 @@ def _erfcinv(x: TileNumber) -> TileNumber:
 
 
 def _inverse_estimate(product: TileNumber, size: TileNumber) -> TileNumber:
-    """Winitzki's approximation of the inverse of erf, of ``1 - x * x`` and ``x``."""
+    """Return Winitzki's approximation of the inverse of erf, of ``1 - x * x`` and ``x``."""
     logarithm = product.log()
     half = logarithm * 0.5 + 2.0 / (math.pi * 0.147)
     root = ((half * half - logarithm * (1.0 / 0.147)).sqrt() - half).maximum(0.0).sqrt()
@@ -366,7 +366,7 @@ def _mul24(signed: bool) -> Formula:
 
 
 def _difference(signed: bool) -> Formula:
-    """``|x - y| + z``."""
+    """Return ``|x - y| + z``."""
 
     def formula(x: TileNumber, y: TileNumber, z: TileNumber) -> TileNumber:
         return where(x.compare(Predicate.LESS_THAN, y, signed), y - x, x - y) + z

@@ -185,7 +185,7 @@ class Importing:
     def grouped(
         self, types: Sequence[MlirType], parts: Sequence[Value], like: Sequence[Imported] = ()
     ) -> list[Imported]:
-        """Values of these types from the tiles that carry them all."""
+        """Return values of these types from the tiles that carry them all."""
         found, given = [], iter(parts)
         for index, type in enumerate(types):
             own = list(islice(given, len(flat_types(type))))
@@ -196,7 +196,7 @@ class Importing:
 
     @contextmanager
     def scope(self, names: Sequence[str] = (), values: Sequence[Imported] = ()) -> Iterator[None]:
-        """A region, in which these names stand for these values."""
+        """Enter a region in which these names stand for these values."""
         outer = len(self.scopes)
         self.scopes.append(dict(zip(names, values)))
         try:
@@ -206,7 +206,7 @@ class Importing:
 
     @contextmanager
     def call(self, name: str, names: Sequence[str], values: Sequence[Imported]) -> Iterator[None]:
-        """The body of a function, which sees nothing but its arguments."""
+        """Enter the body of a function, which sees nothing but its arguments."""
         outer, calling = self.scopes, self.calling
         self.scopes, self.calling = [dict(zip(names, values))], (*calling, name)
         try:
@@ -216,7 +216,7 @@ class Importing:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[Block]:
-        """Operations are added to this block meanwhile."""
+        """Add operations to this block meanwhile."""
         outer, self.build.block = self.build.block, block
         try:
             yield block

@@ -76,7 +76,7 @@ class Tokens:
         return SourceLoc(self.source, offset if begin is None else begin, offset + (len(text) if begin is None else 0))
 
     def expected(self, what: str) -> NoReturn:
-        """The next token is not `what`."""
+        """Report that the next token is not `what`."""
         got = f"'{shown(self.text)}'" if self.kind != END else "the end of the text"
         raise ImportFault(SYNTAX, f"expected {what}, got {got}", self.place())
 

@@ -32,7 +32,7 @@ class Locations:
         return None if found is UNKNOWN else found
 
     def _read(self) -> Location:
-        """``loc(...)``."""
+        """Read ``loc(...)``."""
         self._tokens.expect("loc")
         self._tokens.expect("(")
         found = self._inner()
@@ -61,7 +61,7 @@ class Locations:
         return self._named()
 
     def _named(self) -> Location:
-        """``"file.py":3:1``, ``"file.py":3:1 to 3:5`` or ``"x"(#loc)``."""
+        """Read ``"file.py":3:1``, ``"file.py":3:1 to 3:5`` or ``"x"(#loc)``."""
         tokens = self._tokens
         name = tokens.string()
         if tokens.accept(":"):

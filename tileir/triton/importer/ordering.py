@@ -34,7 +34,7 @@ class Order:
         return joined(build, self.read)
 
     def after(self, token: Value, writes: bool) -> Order:
-        """The order once an access with this token has been made."""
+        """Return the order once an access with this token has been made."""
         return Order(token) if writes else Order(self.written, (*self.read, token))
 
     @staticmethod

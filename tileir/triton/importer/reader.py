@@ -121,7 +121,7 @@ class TtirReader:
         return unquoted(text) if text.startswith('"') else text
 
     def arguments(self, close: str) -> tuple[MlirArgument, ...]:
-        """Arguments with their types up to the token `close`."""
+        """Return arguments with their types up to the token `close`."""
         return tuple(self.list_of(self.argument, close))
 
     def argument(self) -> MlirArgument:
@@ -146,7 +146,7 @@ class TtirReader:
         self.depth -= 1
 
     def region(self, arguments: tuple[MlirArgument, ...] = ()) -> Region:
-        """Blocks in braces; the first one has the arguments that the operation has named already."""
+        """Return blocks in braces; the first one has the arguments that the operation has named already."""
         with self.nested():
             self.tokens.expect("{")
             blocks = [MlirBlock(arguments=arguments)]
@@ -214,13 +214,13 @@ class TtirReader:
         return self.located(made)
 
     def located(self, made: T) -> T:
-        """`made`, with the place that is written behind it, or else its own."""
+        """Return `made`, with the place that is written behind it, or else its own."""
         assert isinstance(made, MlirOperation)
         made.loc = self.locations.reference() or SourceLoc(self.source, made.offset, made.end)
         return made
 
     def _results(self) -> tuple[str, ...]:
-        """Names of the results: ``%a = ``, ``%a:2 = `` or ``%a, %b = ``."""
+        """Return names of the results: ``%a = ``, ``%a:2 = `` or ``%a, %b = ``."""
         tokens, names = self.tokens, []
         while tokens.kind == "value":
             name = tokens.text
@@ -282,7 +282,7 @@ class TtirReader:
         return False
 
     def _types(self, made: MlirOperation) -> None:
-        """Types, which the colon before them is taken of; then those of the results, if there are any."""
+        """Read types, after the colon before them; then those of the results, if there are any."""
         tokens, types = self.tokens, list(made.types)
         while self._begins_type():
             if tokens.text == "(":
@@ -308,7 +308,7 @@ class TtirReader:
         return tuple(self.list_of(self.use, close))
 
     def list_of(self, item: Callable[[], T], close: str) -> list[T]:
-        """Items that are separated by commas, up to the token `close`."""
+        """Return items that are separated by commas, up to the token `close`."""
         items: list[T] = []
         if self.tokens.accept(close):
             return items
@@ -319,7 +319,7 @@ class TtirReader:
             self.tokens.expect(",")
 
     def _generic(self, offset: int) -> MlirOperation:
-        """``"tt.reduce"(%x) <{axis = 0 : i32}> ({...}) {...} : (T) -> T``."""
+        """Read ``"tt.reduce"(%x) <{axis = 0 : i32}> ({...}) {...} : (T) -> T``."""
         tokens = self.tokens
         name = tokens.string()
         made = MlirOperation(name, offset, tokens.starts[tokens.index - 1] + len(name) + 2)
@@ -339,7 +339,7 @@ class TtirReader:
         return made
 
     def successor(self) -> Successor:
-        """``^bb1(%x, %y : f32, i32)``, or without operands."""
+        """Read ``^bb1(%x, %y : f32, i32)``, or without operands."""
         tokens = self.tokens
         label, operands = tokens.take("label", "a block such as ^bb1"), []
         if tokens.accept("("):
@@ -357,7 +357,7 @@ class TtirReader:
     # ------------------------------------------------------------ operations with syntax of their own
 
     def _branch(self, made: MlirOperation) -> None:
-        """``cf.br ^bb1(...)`` and ``cf.cond_br %c, ^bb1(...), ^bb2(...)``."""
+        """Read ``cf.br ^bb1(...)`` and ``cf.cond_br %c, ^bb1(...), ^bb2(...)``."""
         operands = []
         while self.tokens.kind in ("value", "label"):
             if self.tokens.kind == "value":
@@ -371,7 +371,7 @@ class TtirReader:
             made.attributes |= self.attributes()
 
     def _for(self, made: MlirOperation) -> None:
-        """``scf.for %i = %low to %high step %step iter_args(%a = %x) -> (T) : i32 {...} {...}``."""
+        """Read ``scf.for %i = %low to %high step %step iter_args(%a = %x) -> (T) : i32 {...} {...}``."""
         tokens = self.tokens
         if tokens.accept("unsigned"):
             made.attributes["unsignedCmp"] = True
@@ -394,7 +394,7 @@ class TtirReader:
             made.attributes |= self.attributes()
 
     def _carried(self) -> tuple[tuple[str, ...], tuple[Use, ...]]:
-        """``(%a = %x, %b = %y)``: names of arguments, and their first values."""
+        """Read ``(%a = %x, %b = %y)``: names of arguments, and their first values."""
         tokens, names, initial = self.tokens, [], []
         tokens.expect("(")
         while not tokens.accept(")"):
@@ -405,7 +405,7 @@ class TtirReader:
         return tuple(names), tuple(initial)
 
     def _if(self, made: MlirOperation) -> None:
-        """``scf.if %c -> (T) {...} else {...}``."""
+        """Read ``scf.if %c -> (T) {...} else {...}``."""
         tokens = self.tokens
         made.operands = (self.use(),)
         if tokens.accept("->"):
@@ -417,7 +417,7 @@ class TtirReader:
             made.attributes |= self.attributes()
 
     def _while(self, made: MlirOperation) -> None:
-        """``scf.while (%a = %x) : (T) -> (R) {...} do {^bb0(%b: R): ...}``."""
+        """Read ``scf.while (%a = %x) : (T) -> (R) {...} do {^bb0(%b: R): ...}``."""
         tokens = self.tokens
         place = tokens.place()
         names, made.operands = self._carried() if tokens.text == "(" else ((), ())
@@ -431,7 +431,7 @@ class TtirReader:
             made.attributes |= self.attributes()
 
     def _call(self, made: MlirOperation) -> None:
-        """``tt.call @f(%x) : (T) -> R``."""
+        """Read ``tt.call @f(%x) : (T) -> R``."""
         made.attributes["callee"] = self.symbol()
         self._usual(made)
 
@@ -504,7 +504,7 @@ class TtirReader:
     # ------------------------------------------------------------ attributes
 
     def attributes(self) -> dict[str, MlirAttribute]:
-        """``{axis = 0 : i32, pure}``."""
+        """Read ``{axis = 0 : i32, pure}``."""
         tokens, found = self.tokens, {}
         tokens.expect("{")
         while not tokens.accept("}"):
@@ -562,7 +562,7 @@ class TtirReader:
         return float(text) if any(mark in text for mark in ".eE") else int(text)
 
     def _array(self) -> tuple[MlirAttribute, ...]:
-        """``array<i32: 1, 2>``."""
+        """Read ``array<i32: 1, 2>``."""
         tokens = self.tokens
         tokens.index += 1
         tokens.expect("<")
@@ -585,7 +585,7 @@ class TtirReader:
         return Dense(tuple(elements))
 
     def _dense_bytes(self) -> Dense:
-        """``dense<"0x0A0B">``: the bytes of the elements."""
+        """Read ``dense<"0x0A0B">``: the bytes of the elements."""
         place, text = self.tokens.place(), self.tokens.string()
         self.tokens.expect(">")
         try:

@@ -145,7 +145,7 @@ class MlirOperation:
     loc: Location = field(init=False)
 
     def walk(self) -> Iterator[MlirOperation]:
-        """This operation, then all nested ones, in the order of the text."""
+        """Yield this operation, then all nested ones, in the order of the text."""
         stack = [self]
         while stack:
             operation = stack.pop()

@@ -160,7 +160,7 @@ MAX_LATENCY_STAGES = 5
 
 
 def options_for(entry: Op, arch: Arch, requested: RequestedOptions = AS_THE_KERNEL_HAS_IT) -> CompileOptions:
-    """Options that an entry is compiled with; what is requested goes before hints."""
+    """Return options that an entry is compiled with; what is requested goes before hints."""
     work = workload(entry)
     warps = requested.warps or _hinted_warps(entry, arch) or _warps(work, arch.warp)
     occupancy = _number(entry, arch, "occupancy")
@@ -196,7 +196,7 @@ def allows_tma(op: Op, arch: Arch) -> bool:
 
 
 def _hinted_warps(entry: Op, arch: Arch) -> int | None:
-    """4 or 8, as which other powers of two count too."""
+    """Return 4 or 8, the nearer of the two for other powers of two."""
     found = _number(entry, arch, "num_worker_warps_per_cta")
     return None if found is None else min(max(found, 4), 8)
 
@@ -205,8 +205,9 @@ def _hinted_warps(entry: Op, arch: Arch) -> int | None:
 
 
 def _warps(work: Workload, warp: int) -> int:
-    """Products: as many as keep the sums in registers. Else: enough for the largest tile, of those that a block of
-    average size has, and more only where whole rows are reduced in one tile or registers would not do."""
+    """Return the number of warps. For products: as many as keep the sums in registers. Else: enough for the largest
+    tile, of those that a block of average size has, and more only where whole rows are reduced in one tile or
+    registers would not do."""
     if work.loops:
         return _power_of_two(work.hardest.registers // (SUMS_OF_THREAD * warp), 4, 16)
     tile = TILE_OF_THREAD * warp

@@ -64,7 +64,7 @@ class Builder:
 
     @contextmanager
     def region(self, *types: TtirType) -> Iterator[TtirBlock]:
-        """A new block with arguments of the types, which the instructions made meanwhile are appended to."""
+        """Make a block with arguments of the types; the instructions made meanwhile are appended to it."""
         outer, self.block = self.block, TtirBlock(types)
         try:
             yield self.block
@@ -118,12 +118,12 @@ class Builder:
         return self.op("tt.reshape", value, type=value.type.shaped(*shape))
 
     def transpose(self, value: TtirValue, *order: int) -> TtirValue:
-        """Axis i of the result is axis ``order[i]`` of `value`."""
+        """Transpose: axis i of the result is axis ``order[i]`` of `value`."""
         shape = tuple(value.type.shape[axis] for axis in order)
         return self.op("tt.trans", value, type=value.type.shaped(*shape), order=tuple(order))
 
     def range(self, count: int) -> TtirValue:
-        """0, 1, … as a tensor of `count` i32."""
+        """Return 0, 1, … as a tensor of `count` i32."""
         if count == 1:
             return self.integer(I32.shaped(1), 0)
         return self.op("tt.make_range", type=I32.shaped(count), start=0, end=count)
@@ -146,17 +146,18 @@ class Builder:
     # --- element by element
 
     def compare(self, predicate: str, first: TtirValue, second: TtirValue) -> TtirValue:
-        """``arith.cmpi``: eq ne slt sle sgt sge ult ule ugt uge."""
+        """Compare by ``arith.cmpi``: eq ne slt sle sgt sge ult ule ugt uge."""
         number = ConstantBits(INTEGER_PREDICATES.index(predicate), TtirType("i64"))
         return self.insert("arith.cmpi", (first, second), [first.type.of("i1")], {"predicate": number})[0]
 
     def compare_float(self, predicate: str, first: TtirValue, second: TtirValue) -> TtirValue:
-        """``arith.cmpf``: oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno."""
+        """Compare by ``arith.cmpf``: oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno."""
         number = ConstantBits(FLOAT_PREDICATES.index(predicate), TtirType("i64"))
         return self.insert("arith.cmpf", (first, second), [first.type.of("i1")], {"predicate": number})[0]
 
     def select(self, condition: TtirValue, first: TtirValue, second: TtirValue) -> TtirValue:
-        """Element by element `first` where `condition` holds, else `second`; a scalar condition chooses all."""
+        """Select, element by element, `first` where `condition` holds, else `second`; a scalar condition chooses
+        all."""
         return self.op("arith.select", condition, first, second, type=first.type)
 
     def cast(self, name: str, value: TtirValue, element: str) -> TtirValue:
@@ -180,7 +181,7 @@ class Builder:
     def asm(
         self, text: str, constraints: str, operands: Sequence[TtirValue], type: TtirType, pure: bool = True
     ) -> TtirValue:
-        """Machine code for every element: ``$0`` is the result, ``$1``… the operands.
+        """Emit machine code for every element: ``$0`` is the result, ``$1``… the operands.
 
         Constraints of PTX: ``h`` a 16-bit, ``r`` a 32-bit, ``l`` a 64-bit register, ``f`` and ``d`` the same of floats.
         Of AMDGCN: ``v`` vector registers. Without `pure` it is run for every element of every thread, also where
@@ -220,15 +221,15 @@ class VendorInstructions(Protocol):
         """Return a function of the device library, of f32 or f64, by the name that C has for it."""
 
     def rounded(self, build: Builder, name: str, mode: Rounding, flush: bool, *operands: TtirValue) -> TtirValue:
-        """``add sub mul div fma sqrt`` of f32 or f64, rounded in an IEEE mode; `flush` treats subnormals as zeros
+        """Emit ``add sub mul div fma sqrt`` of f32 or f64, rounded in an IEEE mode; `flush` treats subnormals as zeros
         (f32). Not for rounding to nearest even without flushing, which TTIR has."""
 
     def approximate(self, build: Builder, name: str, flush: bool, *operands: TtirValue) -> TtirValue:
-        """``div.approx div.full sqrt.approx tanh.approx ex2.approx rsqrt.approx`` of f32, within the bounds that PTX
-        gives them."""
+        """Emit ``div.approx div.full sqrt.approx tanh.approx ex2.approx rsqrt.approx`` of f32, within the bounds that
+        PTX gives them."""
 
     def extreme(self, build: Builder, name: str, propagate_nan: bool, *operands: TtirValue) -> TtirValue:
-        """``max`` or ``min`` of f32 with subnormals as zeros."""
+        """Emit ``max`` or ``min`` of f32 with subnormals as zeros."""
 
     def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> TtirValue:
         """Return an f32 or f64 towards zero to an i32 or i64, saturated; 0 for NaN."""

@@ -137,7 +137,8 @@ class _Fitting:
 
 
 def _fitting(lowering: TtirLowering, extent: TtirValue) -> _Fitting:
-    """A launch passes no larger one; whoever else does so ends the kernel. For one of 0 see `_is_empty`."""
+    """Fit the extent: a launch passes no larger one, and whoever else does ends the kernel. For an extent of 0 see
+    `_is_empty`."""
     build, known = lowering.build, lowering.known.of(extent)
     narrow = scalars.narrowed(lowering, extent)
     if known.high > MAX_I32:

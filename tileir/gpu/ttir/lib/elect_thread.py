@@ -21,7 +21,7 @@ def read(lowering: TtirLowering, name: str, addresses: TtirValue, mask: TtirValu
 
 
 def write(lowering: TtirLowering, name: str, addresses: TtirValue, mask: TtirValue | None, value: TtirValue) -> None:
-    """``name [address], value`` where `mask` holds; for every copy."""
+    """Emit ``name [address], value`` where `mask` holds; for every copy."""
     text = f"mov.b32 $0, 0; setp.ne.b32 %chosen, $3, 0; @%chosen {name} [$1], $2;"
     operands = [addresses, value, _flags(lowering, addresses, mask)]
     _run(lowering, text, f"=&r,l,{_LETTERS[value.type.bits]},r", operands, addresses.type.of("i32"))
@@ -55,7 +55,7 @@ def write_once(
 
 
 def _claim(flag: int) -> str:
-    """Sets ``%chosen`` where operand `flag` is not 0 and the word at operand 2 was still 0."""
+    """Set ``%chosen`` where operand `flag` is not 0 and the word at operand 2 was still 0."""
     return (
         f"mov.b32 $0, 1; setp.ne.b32 %chosen, ${flag}, 0; "
         "@%chosen atom.relaxed.gpu.global.exch.b32 $0, [$2], 1; setp.eq.b32 %chosen, $0, 0;"

@@ -15,13 +15,13 @@ _NARROW = {"f16": t.F16, "bf16": t.BF16}
 
 
 def through_f32(build: Builder, function: Callable[..., TtirValue], *operands: TtirValue) -> TtirValue:
-    """`function` of f32, for operands of f16, bf16 or f32; the result is rounded to nearest even to their type."""
+    """Apply `function` of f32 to operands of f16, bf16 or f32; the result is rounded to nearest even to their type."""
     result = function(*(build.cast("arith.extf", operand, "f32") for operand in operands))
     return build.cast("arith.truncf", result, operands[0].type.element)
 
 
 def rounded(build: Builder, name: str, mode: Rounding, flush: bool, *operands: TtirValue) -> TtirValue:
-    """``add sub mul div fma sqrt`` rounded in `mode`; `flush` treats subnormals as zeros (f32)."""
+    """Emit ``add sub mul div fma sqrt`` rounded in `mode`; `flush` treats subnormals as zeros (f32)."""
     element = operands[0].type.element
     if mode is Rounding.NEAREST_EVEN and not flush:
         return _nearest(build, name, *operands)

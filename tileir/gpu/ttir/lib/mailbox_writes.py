@@ -22,7 +22,7 @@ CACHE = {"cache": 1, "evict": 1}
 
 @contextmanager
 def where(build: Builder, condition: TtirValue) -> Iterator[None]:
-    """The instructions made meanwhile run if the scalar `condition` holds."""
+    """Run the instructions made meanwhile if the scalar `condition` holds."""
     with build.region() as then:
         yield
         build.effect("scf.yield")

@@ -25,7 +25,7 @@ _ROUND_TO_NEAREST = 1
 
 
 def native_conversion(build: Builder, value: TtirValue, element: str, narrows: bool) -> TtirValue:
-    """Between a format of `NATIVE` and f16 or f32, by the hardware."""
+    """Convert between a format of `NATIVE` and f16 or f32, by the hardware."""
     if not narrows:
         return build.cast("tt.fp_to_fp", value, element)
     return build.op("tt.fp_to_fp", value, type=value.type.of(element), rounding=_ROUND_TO_NEAREST)
@@ -71,7 +71,7 @@ def _power(exponent: Word) -> TtirValue:
 
 
 def as_half(build: Builder, value: TtirValue, element: t.ElementType, native: bool) -> TtirValue:
-    """Floats of 8 or 4 bits as f16, which has them all."""
+    """Return floats of 8 or 4 bits as f16, which has them all."""
     if native and element in NATIVE:
         return native_conversion(build, value, "f16", narrows=False)
     return build.cast("arith.truncf", decoded(build, value, element), "f16")
@@ -109,7 +109,7 @@ def _encoded_f16(build: Builder, number: TtirValue, mode: Rounding) -> TtirValue
 
 
 def _shortened(build: Builder, number: TtirValue, element: t.ElementType, mode: Rounding) -> TtirValue:
-    """bf16 or tf32: an f32 with fewer bits."""
+    """Return bf16 or tf32: an f32 with fewer bits."""
     word = word_of(build, number)
     dropped = 23 - element.layout.fraction
     rounded = _is_nan(word).choose(word.constant(_NAN), _rounded_off(word, dropped, mode))
@@ -133,7 +133,8 @@ def _rounded_off(word: Word, dropped: int, mode: Rounding) -> Word:
 
 
 def _exponent(build: Builder, number: TtirValue, mode: Rounding) -> Word:
-    """f8E8M0FNU: the exponent of the magnitude. Of the subnormal f32 it has only 2^-127, half the smallest normal."""
+    """Convert to f8E8M0FNU: the exponent of the magnitude. Of the subnormal f32 it has only 2^-127, half the smallest
+    normal."""
     magnitude = word_of(build, number) & 0x7FFFFFFF
     rounded = magnitude
     if mode is Rounding.POSITIVE_INF:

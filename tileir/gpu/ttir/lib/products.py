@@ -38,7 +38,7 @@ def product(
     precision: int = IEEE,
     imprecise: int = 0,
 ) -> TtirValue:
-    """``lhs @ rhs + acc`` of matrices, or of as many pairs of them as the first of three axes has places.
+    """Return ``lhs @ rhs + acc`` of matrices, or of as many pairs of them as the first of three axes has places.
 
     `imprecise` is how many products of 8-bit floats may be added in less than the precision of `acc`.
     """
@@ -133,7 +133,7 @@ def _by_hardware(build: Builder, scaled: ScaledOperands) -> TtirValue:
 
 
 def _paired(build: Builder, codes: TtirValue) -> TtirValue:
-    """Two 4-bit codes in each byte along the last axis, the first in the low half."""
+    """Join two 4-bit codes in each byte along the last axis, the first in the low half."""
     rows, columns = codes.type.shape
     pairs = build.reshape(codes, rows, columns // 2, 2)
     type = codes.type.shaped(rows, columns // 2)
@@ -145,7 +145,8 @@ def _paired(build: Builder, codes: TtirValue) -> TtirValue:
 
 
 def _by_factors(lowering: TtirLowering, scaled: ScaledOperands) -> TtirValue:
-    """Each factor times its scale has at most 6 significant bits, and a range that bf16 has."""
+    """Multiply by scaled factors: each factor times its scale has at most 6 significant bits, and a range that bf16
+    has."""
     build, depth = lowering.build, len(scaled.lhs.type.shape) - 1
     lhs = _times_scale(lowering, scaled, scaled.lhs, scaled.lhs_scale, depth)
     rhs = _times_scale(lowering, scaled, scaled.rhs, scaled.rhs_scale, depth - 1)
@@ -199,7 +200,7 @@ def _times_powers(build: Builder, sums: TtirValue, scale: TtirValue, other_scale
 
 
 def _roots(build: Builder, codes: TtirValue) -> Iterator[TtirValue]:
-    """Two powers of two with about half of the exponent each, whose product is the scale."""
+    """Yield two powers of two with about half of the exponent each, whose product is the scale."""
     wide = Word(build, build.resized(codes, "i32", signed=False))
     exponent = wide - _BIAS
     half = exponent.shifted_signed(1)

@@ -90,7 +90,7 @@ def _along(shape: Sequence[int], axis: int, *extents: int) -> tuple[int, ...]:
 
 
 def joined(build: Builder, first: TtirValue, second: TtirValue, axis: int) -> TtirValue:
-    """Two tensors of one shape behind each other along `axis`."""
+    """Return two tensors of one shape behind each other along `axis`."""
     shape = first.type.shape
     rank = len(shape)
     pairs = build.op("tt.join", first, second, type=first.type.shaped(*shape, 2))
@@ -99,7 +99,7 @@ def joined(build: Builder, first: TtirValue, second: TtirValue, axis: int) -> Tt
 
 
 def repeated(build: Builder, value: TtirValue, *shape: int) -> TtirValue:
-    """The tensor again and again along each axis until it has `shape`."""
+    """Return the tensor again and again along each axis until it has `shape`."""
     parts = [extent for pair in zip((1,) * len(shape), value.type.shape) for extent in pair]
     copies = [extent for whole, part in zip(shape, value.type.shape) for extent in (whole // part, part)]
     return build.reshape(build.broadcast(build.reshape(value, *parts), *copies), *shape)

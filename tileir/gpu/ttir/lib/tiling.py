@@ -101,7 +101,7 @@ def pointers(lowering: TtirLowering, base: TtirValue, axes: Sequence[TileAxis], 
 
 
 def offsets(lowering: TtirLowering, axes: Sequence[TileAxis], kept: Sequence[TileAxis]) -> TtirValue:
-    """Distance of each element from the first of the tensor, in elements, as i64, in the dimensions `kept`."""
+    """Return distance of each element from the first of the tensor, in elements, as i64, in the dimensions `kept`."""
     build, shape = lowering.build, [axis.count for axis in kept]
     found = build.splat(first_offset(lowering, axes), *shape)
     for position, axis in enumerate(kept):
@@ -113,7 +113,7 @@ def offsets(lowering: TtirLowering, axes: Sequence[TileAxis], kept: Sequence[Til
 
 
 def line(lowering: TtirLowering, values: TtirValue | None, position: int, rank: int) -> TtirValue | None:
-    """Values along one dimension as a tensor of `rank` dimensions, all others of extent 1."""
+    """Return values along one dimension as a tensor of `rank` dimensions, all others of extent 1."""
     if values is None:
         return None
     for axis in range(rank):
@@ -124,7 +124,7 @@ def line(lowering: TtirLowering, values: TtirValue | None, position: int, rank: 
 
 
 def first_offset(lowering: TtirLowering, axes: Sequence[TileAxis]) -> TtirValue:
-    """Distance of the first element of the tile from the first of the tensor, in elements."""
+    """Return distance of the first element of the tile from the first of the tensor, in elements."""
     offset = scalars.number(lowering, 0)
     for axis in axes:
         offset = scalars.total(lowering, offset, scalars.product(lowering, axis.start, axis.stride))
@@ -194,7 +194,7 @@ def _left(lowering: TtirLowering, axis: TileAxis) -> TtirValue:
 
 
 def _clamped(lowering: TtirLowering, left: TtirValue, count: int) -> TtirValue:
-    """`left` as an i32 from 0 to `count`."""
+    """Clamp `left` to an i32 from 0 to `count`."""
     build = lowering.build
     below = build.op("arith.minsi", left, scalars.number(lowering, count))
     return scalars.narrowed(lowering, build.op("arith.maxsi", below, scalars.number(lowering, 0)))

@@ -81,7 +81,7 @@ def store(
 
 
 def _as_words(build: Builder, pointers: TtirValue) -> TtirValue:
-    """Pointers to integers instead of floats: strong accesses are about bits."""
+    """Return pointers to integers instead of floats: strong accesses are about bits."""
     element = pointers.type.of(pointers.type.pointee)
     return build.bitcast(pointers, f"!tt.ptr<i{element.bits}>") if element.is_float else pointers
 
@@ -98,7 +98,7 @@ def block_memory(lowering: TtirLowering, size: int) -> TtirValue:
 
 
 def _part(lowering: TtirLowering, before: int, size: int) -> TtirValue:
-    """Behind `before` bytes for every block: that of `size` bytes for each which belongs to this block."""
+    """Return this block's part of memory, behind `before` bytes for every block, with `size` bytes for each."""
     blocks, own = _grid(lowering)
     base = lowering.parameter(BLOCK_MEMORY)
     skipped = scalars.product(lowering, blocks, scalars.number(lowering, before))
@@ -133,7 +133,7 @@ def aligned(lowering: TtirLowering, address: TtirValue, alignment: int) -> TtirV
 
 
 def from_memory(build: Builder, element: t.ElementType | t.PointerType, loaded: TtirValue) -> TtirValue:
-    """Elements as tiles hold them, from what was loaded."""
+    """Return elements as tiles hold them, from what was loaded."""
     if element is t.I1:
         return build.compare("ne", loaded, build.integer(loaded.type, 0))
     if element is t.TF32:
@@ -150,7 +150,7 @@ def to_memory(build: Builder, element: t.ElementType | t.PointerType, tile: Ttir
 def padding(
     build: Builder, element: t.ElementType, value: PaddingValue | None, shape: tuple[int, ...]
 ) -> TtirValue | None:
-    """Elements outside a tensor as they would lie in memory; 0 where the view does not say.
+    """Return elements outside a tensor as they would lie in memory; 0 where the view does not say.
 
     None if the element type lacks the value.
     """

@@ -62,7 +62,7 @@ class Word:
         return self.constant(0) - self
 
     def quotient(self, other: Word, signed: bool) -> Word:
-        """Truncated. `other` must not be 0, nor may MIN be divided by -1."""
+        """Divide, truncated. `other` must not be 0, nor may MIN be divided by -1."""
         return self._with("arith.divsi" if signed else "arith.divui", other)
 
     def remainder(self, other: Word, signed: bool) -> Word:
@@ -88,15 +88,15 @@ class Word:
         return self ^ -1
 
     def __lshift__(self, amount: Word | int) -> Word:
-        """The amount must be below the width."""
+        """Shift left; the amount must be below the width."""
         return self._with("arith.shli", amount)
 
     def __rshift__(self, amount: Word | int) -> Word:
-        """Logical; the amount must be below the width."""
+        """Shift right logically; the amount must be below the width."""
         return self._with("arith.shrui", amount)
 
     def shifted_signed(self, amount: Word | int) -> Word:
-        """Arithmetic; the amount must be below the width."""
+        """Shift right arithmetically; the amount must be below the width."""
         return self._with("arith.shrsi", amount)
 
     # --- comparison
@@ -127,14 +127,14 @@ class Word:
         return self._with("arith.minsi" if signed else "arith.minui", other)
 
     def choose(self, first: Word, second: Word | int) -> Word:
-        """Element by element `first` where this i1 is set, else `second`."""
+        """Choose, element by element, `first` where this i1 is set, else `second`."""
         other = first.constant(second) if isinstance(second, int) else second
         return Word(self.build, self.build.select(self.value, first.value, other.value))
 
     # --- other widths and types
 
     def resized(self, element: str, signed: bool = False) -> Word:
-        """Extended or cut to the width of another integer type; a constant stays one that can be seen."""
+        """Extend or cut to the width of another integer type; a constant stays visible as one."""
         if self.known is not None:
             sign = 1 << (self.width - 1)
             number = (self.known ^ sign) - sign if signed else self.known

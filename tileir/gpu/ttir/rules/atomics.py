@@ -93,7 +93,7 @@ def _require_bf16(lowering: TtirLowering, op: Op, scope: MemoryScope) -> None:
 
 @rules(atomics.AtomicCas)
 def lower_atomic_cas(lowering: TtirLowering, op: atomics.AtomicCas) -> None:
-    """Bits are compared. Triton's instruction has no mask, so masked-off elements go where they change nothing."""
+    """Compare bits. Triton's instruction has no mask, so masked-off elements go where they change nothing."""
     build, type = lowering.build, lowering.type_of(op.result)
     pointers, expected = _words(lowering, lowering.value(op.pointers)), _word(lowering, lowering.value(op.cmp))
     value, given = _word(lowering, lowering.value(op.val)), lowering.value(op.cmp)
@@ -110,7 +110,7 @@ def lower_atomic_cas(lowering: TtirLowering, op: atomics.AtomicCas) -> None:
 
 
 def _words(lowering: TtirLowering, pointers: TtirValue) -> TtirValue:
-    """Pointers to integers instead of floats."""
+    """Return pointers to integers instead of floats."""
     return lowering.build.bitcast(pointers, f"!tt.ptr<i{pointers.type.of(pointers.type.pointee).bits}>")
 
 

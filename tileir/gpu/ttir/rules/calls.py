@@ -34,7 +34,7 @@ def require_calls_fit(lowering: TtirLowering, entry: Entry) -> None:
 
 @rules(Call)
 def lower_call(lowering: TtirLowering, op: Call) -> None:
-    """The verifier has seen that the function is there and does not call itself."""
+    """Lower a call; the verifier has seen that the function exists and does not call itself."""
     function = lowering.functions[op.callee]
     for parameter, argument in zip(function.body.args, op.args):
         lowering.bind(parameter, lowering.values[argument])

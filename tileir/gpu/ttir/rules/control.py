@@ -16,19 +16,19 @@ rules: Rules[Lower] = Rules()
 
 @rules(control.If)
 def lower_if(lowering: TtirLowering, op: control.If) -> None:
-    """An `if` that goes on behind both branches."""
+    """Lower an `if` that continues behind both branches."""
     bind_left(lowering, op.outputs, branches(lowering, op), RegionExit.YIELD)
 
 
 @rules(control.Loop)
 def lower_loop(lowering: TtirLowering, op: control.Loop) -> None:
-    """A `loop` without `return`."""
+    """Lower a `loop` without `return`."""
     bind_left(lowering, op.outputs, repeated(lowering, op), RegionExit.BREAK)
 
 
 @rules(control.For)
 def lower_for(lowering: TtirLowering, op: control.For) -> None:
-    """No exit leads out of a `for`; its body may start the next iteration early."""
+    """Lower a `for`: no exit leads out of it; its body may start the next iteration early."""
     build, initial = lowering.build, carried(lowering, op.initial)
     count = count_of(lowering, op)
     if takes_up_products(op):
@@ -51,7 +51,7 @@ def lower_for(lowering: TtirLowering, op: control.For) -> None:
 
 @rules(control.Assert)
 def lower_assert(lowering: TtirLowering, op: control.Assert) -> None:
-    """An `assert` that reports only."""
+    """Lower an `assert` that reports only."""
     build, condition = lowering.build, lowering.value(op.condition)
     with where(build, build.inverted(all_hold(build, condition))):
         post_failure(lowering, lowering.site(op), condition)

@@ -36,7 +36,7 @@ def lower_address(lowering: TtirLowering, op: IntToPtr | PtrToInt) -> None:
 
 @rules(ExtI)
 def lower_exti(lowering: TtirLowering, op: ExtI) -> None:
-    """An i4 lies sign-extended in its i8. An unsigned i1 becomes 1 in every width."""
+    """Extend; an i4 lies sign-extended in its i8. An unsigned i1 becomes 1 in every width."""
     source, signed = lowering.value(op.source), op.signedness is Signedness.SIGNED
     if op.source.type.number is t.I4 and not signed:
         source = (Word(lowering.build, source) & 0xF).value
@@ -45,7 +45,7 @@ def lower_exti(lowering: TtirLowering, op: ExtI) -> None:
 
 @rules(TruncI)
 def lower_trunci(lowering: TtirLowering, op: TruncI) -> None:
-    """Drops bits whatever `overflow` promises (spec: undefined#catalogue)."""
+    """Drop bits whatever `overflow` promises (spec: undefined#catalogue)."""
     target = op.to.type.number
     number = Word(lowering.build, lowering.value(op.source)).resized(held(target))
     if target is t.I4:
@@ -80,7 +80,8 @@ def _converted(source: Word, element: str, signed: bool) -> TtirValue:
 
 
 def _shows_second_rounding(source: Word, target: t.ElementType) -> bool:
-    """f32 holds every integer in the range of a narrow type, but bf16 and tf32 have the range of f32."""
+    """Return whether a second rounding shows: f32 holds every integer in the range of a narrow type, but bf16 and tf32
+    have the range of f32."""
     return source.width > 16 and target in (t.BF16, t.TF32)
 
 
@@ -89,7 +90,8 @@ def _shows_second_rounding(source: Word, target: t.ElementType) -> bool:
 
 @rules(FToI)
 def lower_ftoi(lowering: TtirLowering, op: FToI) -> None:
-    """Saturates also without `saturating`, where a value out of range is undefined behaviour; i1 is a test for zero."""
+    """Convert with saturation even without `saturating`, where a value out of range is undefined behaviour; i1 is a
+    test for zero."""
     element = op.source.type.number
     number = lowering.value(op.source)
     if element is not t.F64:
@@ -140,7 +142,7 @@ def lower_ftof(lowering: TtirLowering, op: FToF) -> None:
 
 
 def _is_native_pair(lowering: TtirLowering, source: t.ElementType, target: t.ElementType) -> bool:
-    """f16 and an 8-bit format between which the hardware converts without f32."""
+    """Return whether the hardware converts between f16 and this 8-bit format without f32."""
     pair = {source, target}
     return lowering.arch.has_fp8 and t.F16 in pair and not pair.isdisjoint(narrow.NATIVE)
 
@@ -163,7 +165,7 @@ def _encoded(lowering: TtirLowering, number: TtirValue, element: t.ElementType, 
 
 
 def _from_f64(lowering: TtirLowering, number: TtirValue, target: t.ElementType, mode: Rounding) -> TtirValue:
-    """GPUs round to f32 and f16 by themselves; other formats are reached by way of f32."""
+    """Round an f64: GPUs round to f32 and f16 by themselves; other formats are reached by way of f32."""
     build = lowering.build
     if target not in (t.F32, t.F16):
         return _encoded(lowering, _odd_from_f64(build, number), target, mode)

@@ -72,7 +72,7 @@ def lower_select(lowering: TtirLowering, op: core.Select) -> None:
 
 @rules(core.Offset)
 def lower_offset(lowering: TtirLowering, op: core.Offset) -> None:
-    """Offsets are signed; two elements of 4 bits share a byte (spec: core#offset)."""
+    """Lower an offset: offsets are signed; two elements of 4 bits share a byte (spec: core#offset)."""
     build, offset = lowering.build, lowering.value(op.offset)
     if offset.type.bits < I32.bits:
         offset = build.resized(offset, "i32", signed=True)
@@ -82,5 +82,5 @@ def lower_offset(lowering: TtirLowering, op: core.Offset) -> None:
 
 
 def _halved(build: Builder, offset: TtirValue) -> TtirValue:
-    """Half of each number, rounded toward 0."""
+    """Return half of each number, rounded toward 0."""
     return build.op("arith.divsi", offset, build.integer(offset.type, 2))

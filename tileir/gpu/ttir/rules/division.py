@@ -69,7 +69,7 @@ def _remainder(x: Word, y: Word, signed: bool) -> Word:
 
 
 def _divisible(x: Word, y: Word, signed: bool) -> tuple[Word, Word]:
-    """Operands of at least 32 bits with the same quotient and remainder, for which the division has a result.
+    """Return operands of at least 32 bits with the same quotient and remainder, for which the division has a result.
 
     Of narrower integers no quotient overflows in 32 bits. A division by -1 becomes one of -x by 1.
     """

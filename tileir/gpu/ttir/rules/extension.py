@@ -84,7 +84,7 @@ def _shown(operands: Sequence[str], result: str) -> str:
 
 @rules(extension.GatherLoad)
 def lower_gather_load(lowering: TtirLowering, op: extension.GatherLoad) -> None:
-    """A weak load through the gather/scatter view that the operands describe."""
+    """Lower a weak load through the gather/scatter view that the operands describe."""
     load = views.LoadView.build(
         [op.result.type, t.TOKEN],
         op.loc,
@@ -98,7 +98,7 @@ def lower_gather_load(lowering: TtirLowering, op: extension.GatherLoad) -> None:
 
 @rules(extension.ScatterStore)
 def lower_scatter_store(lowering: TtirLowering, op: extension.ScatterStore) -> None:
-    """A weak store through the gather/scatter view that the operands describe."""
+    """Lower a weak store through the gather/scatter view that the operands describe."""
     store = views.StoreView.build(
         [t.TOKEN],
         op.loc,
@@ -130,7 +130,7 @@ def _row_view(
 
 @rules(extension.OptimizationBarrier)
 def lower_optimization_barrier(lowering: TtirLowering, op: extension.OptimizationBarrier) -> None:
-    """A move by an instruction that the optimizer neither removes nor reads."""
+    """Emit a move by an instruction that the optimizer neither removes nor reads."""
     build, source = lowering.build, lowering.value(op.source)
     type = source.type
     if type.is_pointer:
@@ -144,7 +144,7 @@ def lower_optimization_barrier(lowering: TtirLowering, op: extension.Optimizatio
 
 
 def _moved(lowering: TtirLowering, source: TtirValue) -> TtirValue:
-    """Integers through a register of 32 or 64 bits."""
+    """Return integers through a register of 32 or 64 bits."""
     build, narrow = lowering.build, source.type.element
     wide = source if source.type.bits == 64 else build.resized(source, I32.element, signed=False)
     return build.resized(build.vendor.opaque(build, wide), narrow, signed=False)

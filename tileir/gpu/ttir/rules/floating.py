@@ -59,7 +59,7 @@ def lower_exact(lowering: TtirLowering, op: AbsF | Ceil | Floor) -> None:
 
 @rules(NegF)
 def lower_negf(lowering: TtirLowering, op: NegF) -> None:
-    """The sign bit flipped: Triton knows ``arith.negf`` only since 3.9."""
+    """Flip the sign bit: Triton knows ``arith.negf`` only since 3.9."""
     build, source = lowering.build, lowering.value(op.source)
     bits = build.bitcast(source, f"i{source.type.bits}")
     sign = build.bits(bits.type, 1 << (bits.type.bits - 1))
@@ -68,8 +68,8 @@ def lower_negf(lowering: TtirLowering, op: NegF) -> None:
 
 @rules(*_EXTREMES)
 def lower_extreme(lowering: TtirLowering, op: MaxF | MinF) -> None:
-    """``max`` and ``min`` of PTX, where +0 is above -0 and a NaN loses, or with ``.NaN`` wins: LLVM makes them of the
-    instructions of TTIR, and where ``.NaN`` is missing (f64) adds what it means."""
+    """Emit ``max`` and ``min`` of PTX, where +0 is above -0 and a NaN loses, or with ``.NaN`` wins: LLVM makes them of
+    the instructions of TTIR, and where ``.NaN`` is missing (f64) adds its effect."""
     build, lhs, rhs = lowering.build, lowering.value(op.lhs), lowering.value(op.rhs)
     if op.flush_to_zero:
         name = "max" if isinstance(op, MaxF) else "min"
@@ -88,6 +88,6 @@ def lower_cmpf(lowering: TtirLowering, op: CmpF) -> None:
 
 @rules(RemF)
 def lower_remf(lowering: TtirLowering, op: RemF) -> None:
-    """The device library's ``fmod`` is exact; ``arith.remf`` is not where the quotient is large."""
+    """Call the device library's ``fmod``, which is exact; ``arith.remf`` is not where the quotient is large."""
     build, operands = lowering.build, (lowering.value(op.lhs), lowering.value(op.rhs))
     lowering.bind(op.result, library_function(build, "fmod", *operands))

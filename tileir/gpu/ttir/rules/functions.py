@@ -62,7 +62,8 @@ def lower_instruction(lowering: TtirLowering, op: Exp2 | Rsqrt) -> None:
 
 @rules(Exp)
 def lower_exp(lowering: TtirLowering, op: Exp) -> None:
-    """`approx` is a power of two whose exponent is rounded to f32: so the error grows with the argument.
+    """Lower the exponential: `approx` is a power of two whose exponent is rounded to f32, so the error grows with the
+    argument.
 
     For f16 and bf16 that serves as well: before the result overflows or vanishes, the exponent is below 2^8 and its
     error below 2^-17, which is a 2^6-th of the last place of f16 (whose exponents end at 25) and a 2^9-th of bf16's.
@@ -93,7 +94,7 @@ def lower_tanh(lowering: TtirLowering, op: Tanh) -> None:
 
 @rules(FPowI)
 def lower_fpowi(lowering: TtirLowering, op: FPowI) -> None:
-    """`pow`, where the exponent is exact: the library's own powers of integer exponents round at every factor."""
+    """Call `pow`, where the exponent is exact: the library's own powers of integer exponents round at every factor."""
     build, source = lowering.build, lowering.value(op.source)
     exponent = lowering.value(op.exponent)
     long = exponent.type.element == "i32"

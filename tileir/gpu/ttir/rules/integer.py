@@ -45,7 +45,7 @@ def wholes(lowering: TtirLowering, op: Op, formula: Callable[..., Word]) -> None
 
 
 def _absolute(x: Word) -> Word:
-    """MIN stays MIN."""
+    """Return the magnitude; MIN stays MIN."""
     return x.is_negative.choose(-x, x)
 
 
@@ -106,7 +106,7 @@ def _same(x: Word, *others: Word) -> Word:
 
 
 def _without(x: Word, amount: Word) -> Word:
-    """A bit shifted by no place or out."""
+    """Return whether shifting back does not give the operand."""
     return x & ~amount
 
 

@@ -44,7 +44,7 @@ def _adds_products_of_bytes(lowering: TtirLowering, op: MmaF) -> bool:
 
 @rules(MmaFScaled)
 def lower_mmaf_scaled(lowering: TtirLowering, op: MmaFScaled) -> None:
-    """A batch of one is none, as for products without scales."""
+    """Lower a scaled product; a batch of one is none, as for products without scales."""
     build, batch = lowering.build, op.lhs.type.shape[:-2]
     values = [lowering.value(value) for value in (op.lhs, op.rhs, op.acc, op.lhs_scale, op.rhs_scale)]
     if batch == (1,):
@@ -60,8 +60,8 @@ def lower_mmaf_scaled(lowering: TtirLowering, op: MmaFScaled) -> None:
 
 @rules(MmaI)
 def lower_mmai(lowering: TtirLowering, op: MmaI) -> None:
-    """The hardware route multiplies signed integers. An unsigned one is 128 more than the signed one that has the
-    opposite top bit, so its products are those of that one and 128 times the other factor."""
+    """Lower an integer product: the hardware route multiplies signed integers. An unsigned one is 128 more than the
+    signed one that has the opposite top bit, so its products are those of that one and 128 times the other factor."""
     build, arch = lowering.build, lowering.arch
     lhs, rhs, acc = (lowering.value(value) for value in (op.lhs, op.rhs, op.acc))
     lhs_moved, rhs_moved = (kind is Signedness.UNSIGNED for kind in (op.signedness_lhs, op.signedness_rhs))
@@ -82,7 +82,7 @@ def lower_mmai(lowering: TtirLowering, op: MmaI) -> None:
 
 
 def _moved_down(build: Builder, value: TtirValue) -> TtirValue:
-    """Unsigned bytes less 128, as signed ones."""
+    """Return unsigned bytes less 128, as signed ones."""
     return build.op("arith.xori", value, build.integer(value.type, _HALF_RANGE))
 
 

@@ -22,7 +22,7 @@ WIDEST_ACCESS = 16
 
 
 def assumed(lowering: TtirLowering, value: Lowered, predicate: AssumePredicate) -> Lowered:
-    """`value` with the promise made known."""
+    """Return `value` with the promise made known."""
     if isinstance(value, LoweredTensorView):
         assert isinstance(predicate, DivBy)
         return LoweredTensorView(

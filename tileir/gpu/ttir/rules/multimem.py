@@ -108,7 +108,7 @@ def lower_store(lowering: TtirLowering, op: multimem.MultimemStoreView) -> None:
 def _store_halves(
     lowering: TtirLowering, op: multimem.MultimemStoreView, words: Words, shift: TtirValue, value: TtirValue
 ) -> None:
-    """Copies of an element do this each, which comes to the same in the end."""
+    """Store halves; copies of an element each do this, with the same result in the end."""
     build = lowering.build
     if op.memory_scope is not None:
         why = "with an ordering other than weak: no GPU has multicast stores of 16 bits"

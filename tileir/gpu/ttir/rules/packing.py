@@ -63,20 +63,20 @@ def _without_unused_bits(stream: Word, bits: int) -> Word:
 
 
 def _halved(stream: Word, element: str, bits: int) -> Word:
-    """Twice as many elements, of `bits` bits: of each the low ones, then those above."""
+    """Return twice as many elements, of `bits` bits: of each the low ones, then those above."""
     build = stream.build
     low, high = stream.resized(element), (stream >> bits).resized(element)
     return Word(build, _interleaved(build, low.value, high.value))
 
 
 def _doubled(stream: Word, element: str) -> Word:
-    """Half as many elements, of twice the width."""
+    """Return half as many elements, of twice the width."""
     low, high = (half.resized(element) for half in _deinterleaved(stream))
     return low | (high << stream.width)
 
 
 def _joined_fields(stream: Word, bits: int) -> Word:
-    """Half as many bytes, with fields of twice `bits` bits."""
+    """Return half as many bytes, with fields of twice `bits` bits."""
     low, high = _deinterleaved(stream)
     return low | (high << bits)
 

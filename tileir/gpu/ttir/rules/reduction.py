@@ -98,7 +98,7 @@ def _straight(lowering: TtirLowering, block: ir.Block) -> list[TtirValue]:
 
 
 def _both_sides(lowering: TtirLowering, op: control.If) -> None:
-    """An ``if`` without effects: the results of both sides, and a choice."""
+    """Emit an ``if`` without effects: the results of both sides, and a choice."""
     condition = lowering.value(op.condition)
     if op.otherwise is None:
         return

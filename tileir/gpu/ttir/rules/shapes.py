@@ -27,7 +27,7 @@ def lower_permute(lowering: TtirLowering, op: Permute) -> None:
 
 @rules(Cat)
 def lower_cat(lowering: TtirLowering, op: Cat) -> None:
-    """Extents are powers of two, so both operands have the same along `dim`."""
+    """Concatenate: extents are powers of two, so both operands have the same along `dim`."""
     lowering.bind(op.result, joined(lowering.build, lowering.value(op.lhs), lowering.value(op.rhs), op.dim))
 
 

@@ -41,7 +41,7 @@ def _unit(build: Builder, number: TtirValue) -> _Unit:
 
 
 def quotient(build: Builder, mode: Rounding, multiply: Multiply, x: TtirValue, y: TtirValue) -> TtirValue:
-    """``x / y``; `multiply` rounds products of f64 in the same mode."""
+    """Return ``x / y``; `multiply` rounds products of f64 in the same mode."""
     first, second = _unit(build, x), _unit(build, y)
     dividend, divisor = (unit.magnitude.as_float("f64") for unit in (first, second))
     near = build.op("arith.divf", dividend, divisor)
@@ -80,7 +80,7 @@ def _moved(build: Builder, mode: Rounding, near: TtirValue, rest: TtirValue, sig
 
 
 def _powers(build: Builder, exponent: Word) -> list[TtirValue]:
-    """Three powers of two with about a third of the exponent each, which is more than one has."""
+    """Return three powers of two with about a third of the exponent each, which is more than one has."""
     third = exponent.quotient(exponent.constant(3), signed=True)
     parts = (third, third, exponent - (third + third))
     return [((part + _BIAS) << _FRACTION).as_float("f64") for part in parts]
@@ -189,7 +189,7 @@ class AmdInstructions:
         return value
 
     def fence_aliases(self, build: Builder, word: Callable[[], TtirValue]) -> None:
-        """An atomic operation with the fences of an acquire and a release: memory has no other order here."""
+        """Emit an atomic operation with the fences of an acquire and a release: memory has no other order here."""
         nothing, all_set = build.integer(TtirType("i32"), 0), build.truth(True)
         build.op(
             "tt.atomic_rmw", word(), nothing, all_set, type=nothing.type, atomic_rmw_op=OR, sem=ACQ_REL, scope=DEVICE

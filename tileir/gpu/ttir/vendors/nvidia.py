@@ -38,7 +38,7 @@ class NvidiaInstructions:
         return _run(build, f"{name}.ftz{'.NaN' * propagate_nan}.f32", *operands)
 
     def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> TtirValue:
-        """PTX saturates, and makes 0 of NaN, but only where neither side has 64 bits."""
+        """Truncate: PTX saturates, and makes 0 of NaN, but only where neither side has 64 bits."""
         source, target = number.type.element, f"i{bits}"
         text = f"cvt.rzi.{'s' if signed else 'u'}{bits}.{source} $0, $1;"
         constraints = f"={_REGISTERS[target]},{_REGISTERS[source]}"

@@ -132,7 +132,7 @@ def add_with_carry(importing: Importing, op: MlirOperation) -> Results:
 
 @rules("arith.mului_extended", "arith.mulsi_extended")
 def multiply_wide(importing: Importing, op: MlirOperation) -> Results:
-    """Both halves of a product; a negative factor takes the other from the upper half."""
+    """Import both halves of a product; a negative factor takes the other from the upper half."""
     build, (lhs, rhs) = importing.build, importing.operands(op, 2)
     low, high = build.same(MulI, lhs, rhs), build.same(MulhiI, lhs, rhs)
     if op.name == "arith.mulsi_extended":

@@ -33,7 +33,7 @@ _SCOPES = {"gpu": MemoryScope.DEVICE, "cta": MemoryScope.TL_BLK, "sys": MemorySc
 
 
 def _strength(op: MlirOperation, first: int) -> dict[str, Any]:
-    """Ordering and scope, which are the words from `first` on."""
+    """Return ordering and scope, which are the words from `first` on."""
     return {
         "memory_ordering_semantics": keyword(op, "sem", first, _ORDERINGS),
         "memory_scope": keyword(op, "scope", first + 1, _SCOPES),
@@ -52,7 +52,7 @@ def update(importing: Importing, op: MlirOperation) -> Results:
 
 @rules("tt.atomic_cas")
 def compare_and_swap(importing: Importing, op: MlirOperation) -> Results:
-    """Bit for bit. Of 16 bits there is none in Tile IR."""
+    """Import a compare-and-swap, bit for bit. Of 16 bits there is none in Tile IR."""
     pointer, expected, value = importing.operands(op, 3)
     if value.tile.number.bits == 16:
         raise refused("Tile IR compares and swaps numbers of 32 or 64 bits only", "keep what is swapped in an int32")

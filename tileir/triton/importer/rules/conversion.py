@@ -24,7 +24,8 @@ def resize(importing: Importing, op: MlirOperation) -> Results:
 
 @rules("arith.sitofp", "arith.uitofp")
 def integer_to_float(importing: Importing, op: MlirOperation) -> Results:
-    """Rounded to nearest; to eight bits by way of f32, which has all numbers that are not beyond them."""
+    """Import a conversion rounded to nearest; to eight bits by way of f32, which has all numbers that are not beyond
+    them."""
     build, (value,) = importing.build, importing.operands(op, 1)
     element, signedness = importing.element(op), Signedness("si" in op.name)
     wide = t.F32 if element.bits < 16 else element

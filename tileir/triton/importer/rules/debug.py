@@ -22,7 +22,7 @@ rules = Table()
 
 @rules("llvm.intr.assume")
 def assume(importing: Importing, op: MlirOperation) -> None:
-    """The promises that follow from a condition, about values that it compares with constants."""
+    """Import the promises that follow from a condition, about values that it compares with constants."""
     for condition in _conjunction(importing.operands(op, 1)[0]):
         promise = _promise(condition)
         if promise is not None:
@@ -81,7 +81,7 @@ def _bounds(predicate: Predicate, number: int) -> Bounded | None:
 
 @rules("tt.print")
 def output(importing: Importing, op: MlirOperation) -> None:
-    """A line for each operand, in which the program says its place in the grid; one line without operands.
+    """Import a line for each operand, in which the program says its place in the grid; one line without operands.
 
     Triton prints a line for each element instead.
     """

@@ -77,7 +77,7 @@ _KINDS = {kind: kind.upper() for kind in ("add", "min", "max", "inc", "dec", "an
 
 @rules("tt.descriptor_reduce")
 def update(importing: Importing, op: MlirOperation) -> None:
-    """Each element of the block combined with memory, by an operation of its own."""
+    """Import an update: each element of the block combined with memory, by an operation of its own."""
     descriptor, offsets, values = _operands(importing, op)
     pointers, mask = _pointers(importing, descriptor, offsets)
     mode = _mode(keyword(op, "kind", 0, _KINDS), descriptor)
@@ -225,7 +225,7 @@ def _times(importing: Importing, value: Value, factor: int) -> Value:
 
 
 def _pointers(importing: Importing, descriptor: TensorDescriptor, offsets: Sequence[Value]) -> tuple[Value, Value]:
-    """Pointers to the elements of a block, and which of them lie in the tensor."""
+    """Return pointers to the elements of a block, and which of them lie in the tensor."""
     build, shape = importing.build, descriptor.type.shape
     pointers, masks = build.broadcast(descriptor.base, shape), []
     for dim, offset in enumerate(offsets):

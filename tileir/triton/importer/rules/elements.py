@@ -57,7 +57,7 @@ def _along(build: TileBuilder, shape: Sequence[int], dim: int) -> Value:
 
 
 def _pointers(build: TileBuilder, base: Value, at: Sequence[Value], shape: Sequence[int]) -> Value:
-    """Pointers to elements of a tile of a shape that lies in memory, by their positions."""
+    """Return pointers to elements of a tile of a shape that lies in memory, by their positions."""
     offset: Value | None = None
     for position, extent in zip(at, shape):
         position = build.resized(position, t.I32, signed=True)
@@ -71,7 +71,8 @@ def _pointers(build: TileBuilder, base: Value, at: Sequence[Value], shape: Seque
 
 @rules("tt.histogram")
 def histogram(importing: Importing, op: MlirOperation) -> Results:
-    """Counted in memory of the program's own; numbers that are of no bin, undefined in Triton, are not counted."""
+    """Import a histogram, counted in memory of the program's own; numbers of no bin, undefined in Triton, are not
+    counted."""
     build, (source, *masks) = importing.build, importing.operands(op, 1, 2)
     type = importing.result_type(op)
     base = _own_memory(build, type.number, type.count)
@@ -95,7 +96,8 @@ def histogram(importing: Importing, op: MlirOperation) -> Results:
 
 @rules("tt.map_elementwise")
 def map_elements(importing: Importing, op: MlirOperation) -> Results:
-    """Without control flow the region is run on whole tensors, else for some elements after the others."""
+    """Import a map: without control flow the region is run on whole tensors, else for some elements after the
+    others."""
     sources = importing.operands(op)
     pack = integer(op, "pack", 1)
     if not sources or len(op.regions) != 1 or pack < 1 or sources[0].tile.count % pack:

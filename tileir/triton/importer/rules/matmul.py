@@ -100,7 +100,7 @@ def dot_scaled(importing: Importing, op: MlirOperation) -> Results:
 def _scaled_operands(
     importing: Importing, op: MlirOperation
 ) -> tuple[tuple[Value, Value | None], tuple[Value, Value | None], Value]:
-    """Each factor with its scale, and the sum that the product is added to."""
+    """Return each factor with its scale, and the sum that the product is added to."""
     values = importing.operands(op, 3, 4, 5)
     sizes = integers(op, "operandSegmentSizes")
     if len(sizes) == 5:  # the generic form
@@ -152,7 +152,7 @@ def _unpacked(build: TileBuilder, value: Value, format: str, first: bool) -> Val
 
 
 def _as_scale(build: TileBuilder, scale: Value) -> Value:
-    """Scales that are exponents come as bytes."""
+    """Return a scale; scales that are exponents come as bytes."""
     return build.bitcast(scale, t.F8E8M0FNU) if scale.tile.number.is_int else scale
 
 

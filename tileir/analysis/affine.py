@@ -50,7 +50,7 @@ class Affines:
         return self._walk.known.of(value)
 
     def promised_range(self, symbol: Symbol) -> Range:
-        """Return bounds of a symbol, with what the program promises of it."""
+        """Return the bounds of a symbol, with what the program promises of it."""
         return self._walk.promises.range(symbol)
 
     def move(self, argument: Value) -> Progress | None:
@@ -59,7 +59,7 @@ class Affines:
         return self._walk.moves.get(argument)
 
     def range(self, value: Value) -> Range:
-        """Return bounds of the elements, read as signed, that hold if the program keeps its promises."""
+        """Return the bounds of the elements, read as signed, that hold if the program keeps its promises."""
         found, known = self.of(value), self._walk.promises.range
         limits = ranges.signed(found.bits)
         if not all(need.promised or need.holds(known) for need in found.needs):

@@ -44,7 +44,7 @@ class Sum:
     terms: Terms
 
     def bounds(self, low: list[int], high: list[int]) -> tuple[int, int]:
-        """Return bounds of the sum, from those of the slots."""
+        """Return the bounds of the sum, from those of the slots."""
         least = most = self.constant
         for factor, slots in self.terms:
             a = b = factor

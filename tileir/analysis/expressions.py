@@ -229,7 +229,7 @@ class Expression:
         return self._range
 
     def range_if(self, known: Known) -> Range:
-        """Return bounds from those of the symbols."""
+        """Return the bounds from those of the symbols."""
         total = ranges.constant(self.constant)
         for product, factor in self.terms.items():
             total = ranges.add(total, reduce(ranges.multiply, map(known, product), ranges.constant(factor)))

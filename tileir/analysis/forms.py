@@ -167,7 +167,7 @@ def is_integer(type: Type) -> bool:
 
 
 def width(value: Value) -> int:
-    """Return bits of an element of a tile."""
+    """Return the number of bits of an element of a tile."""
     element = value.tile.element
     return 64 if isinstance(element, PointerType) else element.bits
 
@@ -235,7 +235,7 @@ class Promises:
         return self._promised.get(symbol)
 
     def range(self, symbol: Symbol) -> Range:
-        """Return bounds of a symbol, from promises about it or about those that it is made of."""
+        """Return the bounds of a symbol, from promises about it or about those that it is made of."""
         found = symbol.range
         if isinstance(symbol, Function) and all(need.promised or need.holds(self.range) for need in symbol.needs):
             a, b = (argument.range_if(self.range) for argument in symbol.arguments)

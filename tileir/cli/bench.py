@@ -87,7 +87,7 @@ def _seconds(launch: Callable[[], object]) -> float:
 def timed(
     launch: Callable[[], object], runs: int | None, clock: Callable[[Callable[[], object]], float] = _seconds
 ) -> tuple[float, Times]:
-    """Return seconds of the first launch, and by `clock` of as many further ones as asked for or as fit into a
+    """Return the seconds of the first launch, and by `clock` of as many further ones as asked for or as fit into a
     while."""
     first, estimate = _seconds(launch), clock(launch)
     count = runs or int(max(LEAST, min(MOST, MIN_SECONDS / max(estimate, 1e-9))))

@@ -128,7 +128,7 @@ def _outcome(example: Example, target: Target) -> Outcome:
 def _launch(
     kernel: Kernel, target: Target, grid: GridLike, arguments: Arguments, output: Callable[[str], object]
 ) -> float:
-    """Return seconds that a launch took."""
+    """Return the seconds that a launch took."""
     with placed(target, list(arguments.values())) as values:
         begin = time.perf_counter()
         settings: LaunchOptions = {"output": output} if target.gives_output else {}

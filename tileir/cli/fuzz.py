@@ -155,7 +155,7 @@ def _launched_text(module: Module) -> str | None:
 
 
 def _weights(words: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """Return kinds of statements with their weights. Raises UsageError."""
+    """Return the kinds of statements with their weights. Raises UsageError."""
     weights = {}
     for word in words:
         kind, _, number = word.partition("=")

@@ -93,7 +93,7 @@ def _parts(grid: bool, names: Sequence[str]) -> str:
 
 
 def _listed(words: Sequence[str]) -> str:
-    """Return names as a list such as ``'a', 'b'``."""
+    """Return the names as a list such as ``'a', 'b'``."""
     return ", ".join(f"'{shown(word)}'" for word in words)
 
 

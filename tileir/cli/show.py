@@ -55,7 +55,7 @@ def _justified(text: str, width: int, justify: Justify) -> str:
 
 
 def _width(text: str) -> int:
-    """Return columns of a terminal that the text takes."""
+    """Return the number of columns of a terminal that the text takes."""
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 

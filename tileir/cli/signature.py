@@ -111,7 +111,7 @@ class Signature:
         return f"{element.name}[{self._elements(parameter, element)}]:{fill}"
 
     def _elements(self, parameter: Parameter, element: t.ElementType) -> int:
-        """Return elements that an array needs for one tile block, as far as it can be told."""
+        """Return the number of elements that an array needs for one tile block, as far as it can be told."""
         needed = [extent for one, extent in self._accesses if _parameter_of(one) == parameter.index]
         known = [extent.high for extent in needed if isinstance(extent, Extent)]
         if not known or len(known) < len(needed) or not 0 < max(known) <= _MOST_BYTES:

@@ -35,7 +35,7 @@ class Workers:
 
 
 def default_count() -> int:
-    """Return processors that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

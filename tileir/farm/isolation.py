@@ -200,6 +200,6 @@ def _limit_memory(memory: int | None) -> None:
 
 
 def _address_space() -> int:
-    """Return bytes of address space of this process. Raises OSError where the system does not tell."""
+    """Return the number of bytes of address space of this process. Raises OSError where the system does not tell."""
     with open("/proc/self/statm", "rb") as file:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")

@@ -66,5 +66,5 @@ def _elements(module: Module) -> Iterator[int]:
 
 
 def operation_count(module: Module) -> int:
-    """Return operations of a program, those in regions too."""
+    """Return the number of operations of a program, those in regions too."""
     return sum(1 for _ in module.walk())

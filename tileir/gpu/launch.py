@@ -142,7 +142,7 @@ class KernelLauncher:
         self._driver.upload(address, initial(size, self._sites), stream)
 
     def _mail(self, address: int, size: int, stream: int) -> Mail:
-        """Return content of the mailbox, when the kernel has run."""
+        """Return the content of the mailbox, when the kernel has run."""
         head = bytearray(HEAD_BYTES)
         self._driver.download(address, head, stream)
         if head == initial(size, self._sites):

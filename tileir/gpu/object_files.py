@@ -100,7 +100,7 @@ def _parameter(value: bytes) -> tuple[int, int]:
 
 
 def _counts(records: list[tuple[int, bytes]], function: int) -> dict[int, int]:
-    """Return counts of the common section for the symbol `function`, by attribute."""
+    """Return the counts of the common section for the symbol `function`, by attribute."""
     pairs = [(attribute, struct.unpack_from("<II", value)) for attribute, value in records if len(value) >= 8]
     return {attribute: count for attribute, (symbol, count) in pairs if symbol == function}
 

@@ -210,7 +210,7 @@ def compiled(
 
 
 def _spilled(artifacts: Artifacts) -> int:
-    """Return vector registers of a thread that are spilled, as far as is known yet."""
+    """Return the number of vector registers of a thread that are spilled, as far as is known yet."""
     return 0 if artifacts.binary is None else spills_of(artifacts.binary)
 
 
@@ -245,7 +245,7 @@ def _executable(compiled: Compiled, source: KernelSource, arch: Arch) -> Executa
 
 @cache
 def toolchain() -> str:
-    """Return versions that a cubin depends on beside the program: of this package and of Triton."""
+    """Return the versions that a cubin depends on beside the program: of this package and of Triton."""
     try:
         triton = version("triton")
     except PackageNotFoundError:

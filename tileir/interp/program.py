@@ -285,7 +285,7 @@ class Slots:
 
 
 def _own_bytes(value: Value) -> int:
-    """Return bytes that a value takes; none where all elements may be the same ones in memory."""
+    """Return the number of bytes that a value takes; none where all elements may be the same ones in memory."""
     if not isinstance(value.type, TileType) or isinstance(value.owner, Broadcast | Constant):
         return 0
     return value.type.count * value.type.element.byte_size

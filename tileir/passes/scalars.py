@@ -79,7 +79,7 @@ def size_of(formula: ScalarFormula) -> int:
 
 
 def bits_of(formula: ScalarFormula) -> int:
-    """Return bits of an integer."""
+    """Return the number of bits of an integer."""
     return formula.bits if isinstance(formula, KnownScalar) else type_of(formula).element.bits
 
 

@@ -68,7 +68,7 @@ class Route(Protocol):
         """The parameters whose code depends on whether the argument is a multiple of 16."""
 
     def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
-        """Return code for the device of the thread, and the operations that the host has a part in. Raises
+        """Return the code for the device of the thread, and the operations that the host has a part in. Raises
         UnsupportedError."""
 
 

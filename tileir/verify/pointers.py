@@ -55,7 +55,7 @@ def alignment_natural(op: Alloca, context: CheckContext) -> Violation | None:
 
 
 def _natural_size(element: ElementType, context: CheckContext) -> int:
-    """Return bytes of the bit width: rounded down until 13.3, where tf32 has 2, and up since
+    """Return the number of bytes of the bit width: rounded down until 13.3, where tf32 has 2, and up since
     (spec: pointers#alloca)."""
     if element.bits == 1:
         return 1

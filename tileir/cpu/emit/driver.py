@@ -195,7 +195,7 @@ class _Driver:
 
 
 def _now(builder: ir.IRBuilder) -> ir.Value:
-    """Return nanoseconds of the clock that ``time.perf_counter_ns`` reads on Linux."""
+    """Return the nanoseconds of the clock that ``time.perf_counter_ns`` reads on Linux."""
     module, name = builder.module, "clock_gettime"
     if name not in module.globals:
         ir.Function(module, ir.FunctionType(I32, [I32, PTR]), name)

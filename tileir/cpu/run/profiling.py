@@ -266,7 +266,7 @@ def measured(threads: int) -> Peaks:
 
 
 def _best(pool: Pool, threads: int, work: Callable[[int], None]) -> float:
-    """Return seconds until `work` is done for every number of a thread."""
+    """Return the seconds until `work` is done for every number of a thread."""
     seconds = []
     for _ in range(REPETITIONS):
         waiting = list(range(threads))

@@ -29,7 +29,7 @@ class Names:
 
 
 def name_values(module: Op, hinted: bool = True) -> Names:
-    """Return names for all values of a module; without `hinted` (generic form) plain numbers."""
+    """Return the names for all values of a module; without `hinted` (generic form) plain numbers."""
     names = Names()
     _Numbering(names, hinted).module(module)
     return names

@@ -125,6 +125,6 @@ def _documentation(spec: OpSpec) -> lsp.MarkupContent:
 
 
 def _written_operands(line: str) -> int:
-    """Return operands that are complete in front of the end of the line."""
+    """Return the number of operands that are complete in front of the end of the line."""
     rest = line.split("=", 1)[1] if line.lstrip().startswith("%") and "=" in line else line
     return len(re.findall(r"%[\w$.#-]+(?=[^\w$.#-])", rest))

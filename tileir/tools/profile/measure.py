@@ -161,7 +161,7 @@ class LaunchMeasurement:
     notes: list[str] = field(default_factory=list)
 
     def seconds_of(self, op: Op) -> float | None:
-        """Return seconds of one launch in an operation, of all threads together."""
+        """Return the seconds of one launch in an operation, of all threads together."""
         return None if self.samples is None else self.samples[op] * PERIOD_NS / 1e9 / self.runs
 
     @property

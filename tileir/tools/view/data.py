@@ -92,7 +92,7 @@ def page_data(
 
 
 def _block_times(measured: LaunchMeasurement) -> dict[Coordinates, float]:
-    """Return seconds that each tile block ran on native code."""
+    """Return the seconds that each tile block ran on native code."""
     times: dict[Coordinates, float] = {}
     for one in measured.blocks:
         times[one.block] = times.get(one.block, 0.0) + (one.end - one.begin) / 1e9

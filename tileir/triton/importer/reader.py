@@ -220,7 +220,7 @@ class TtirReader:
         return made
 
     def _results(self) -> tuple[str, ...]:
-        """Return names of the results: ``%a = ``, ``%a:2 = `` or ``%a, %b = ``."""
+        """Return the names of the results: ``%a = ``, ``%a:2 = `` or ``%a, %b = ``."""
         tokens, names = self.tokens, []
         while tokens.kind == "value":
             name = tokens.text

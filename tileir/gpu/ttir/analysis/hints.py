@@ -160,7 +160,7 @@ MAX_LATENCY_STAGES = 5
 
 
 def options_for(entry: Op, arch: Arch, requested: RequestedOptions = AS_THE_KERNEL_HAS_IT) -> CompileOptions:
-    """Return options that an entry is compiled with; what is requested goes before hints."""
+    """Return the options that an entry is compiled with; what is requested goes before hints."""
     work = workload(entry)
     warps = requested.warps or _hinted_warps(entry, arch) or _warps(work, arch.warp)
     occupancy = _number(entry, arch, "occupancy")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from fake_driver import FakeDriver, OnGpu
+from machine_code import machine_code
 
 import tileir
 from tileir.cache import Cache
@@ -14,7 +16,7 @@ from tileir.examples import FOLDER
 from tileir.gpu import vendor
 from tileir.gpu.arch import arch_named
 from tileir.gpu.object_files import cubin_kernels
-from tileir.runtime.gpu import Gpu
+from tileir.runtime.gpu import CodeVariant, Gpu
 from tileir.runtime.gpu_routes import VendorRoute
 from tileir.runtime.module import bind
 
@@ -51,6 +53,19 @@ class TestCubins:
         made = vendor.executable(vendor.cubin(bytecode, arch_named(arch), cache), "k", len(ELEMENTS))
         assert cubin_kernels(made.binary)["k"].parameters == (1, 1, 2, 4, 8, 2, 2, 4, 4, 8, 1, 1, 8)
         assert (made.kernel, made.threads, made.shared, made.hidden, made.scratch) == ("k", 1, 0, (), None)
+
+    @needs_tileiras
+    @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100", "sm_120"])
+    @pytest.mark.parametrize("name", ["gemm_views", "attention", "layer_norm"])
+    def test_code_with_descriptors_takes_what_a_launch_passes(self, name, arch):
+        kernel = next(iter(tileir.load(FOLDER / f"{name}.mlir").kernels.values()))
+        route, driver = VendorRoute(kernel, rewrites=True), FakeDriver()
+        device = replace(driver.device(), arch=arch_named(arch))
+        for holds in (False, True):
+            variant = CodeVariant((holds,) * len(route.watched))
+            made, _, _ = route.code(driver, device, variant)
+            expected = tuple(8 if "ptr" in repr(one.type) else 4 for one in kernel.parameters)
+            assert cubin_kernels(made.binary)[kernel.name].parameters == expected
 
     @needs_tileiras
     def test_all_kernels_of_a_module_are_in_one_cubin(self, cache):
@@ -120,11 +135,12 @@ class TestRefusals:
 
 
 @needs_tileiras
-def test_kernels_of_a_module_share_what_is_loaded():
+def test_kernels_of_a_module_with_globals_share_what_is_loaded():
     driver = FakeDriver(count=3)
     target = Gpu("cuda:tileiras", "", driver, VendorRoute)
     text = "entry @{}(%a: tile<ptr<f32>>, %n: tile<i32>, %x: tile<f16>) {{ return }}"
-    module = tileir.parse("\n".join(text.format(name) for name in "ab"))
+    shared = "global @table <i32: [1, 2]> : tile<2xi32>"
+    module = tileir.parse("\n".join([shared, *(text.format(name) for name in "ab")]))
     array = np.zeros(4, np.float32)
     for name in "aba":
         arguments = bind(module[name], (OnGpu(array), -1, 1.5), target)
@@ -133,3 +149,34 @@ def test_kernels_of_a_module_share_what_is_loaded():
     assert [launched.kernel for launched in driver.launches] == ["a", "b", "a"]
     assert driver.launches[0].parameters == (array.ctypes.data, 0xFFFFFFFF, 0x3E00)
     assert (driver.launches[0].threads, driver.launches[0].grid) == (1, (2, 3, 4))
+
+
+@needs_tileiras
+def test_launches_with_aligned_arguments_have_code_of_their_own():
+    driver = FakeDriver(count=1)
+    target = Gpu("cuda:tileiras", "", driver, VendorRoute)
+    kernel = tileir.load(FOLDER / "vector_add.mlir")["vector_add"]
+    aligned = np.zeros(1 << 12, np.float32)
+    aligned = aligned[-aligned.ctypes.data // 4 % 4 :]
+    for shift in (0, 0, 1):
+        arguments = bind(kernel, (*[OnGpu(aligned[shift:2048])] * 3, 1024), target)
+        target.prepare(kernel, True, {})((1, 1, 1), arguments)
+    assert (len(driver.loads), len(driver.launches)) == (2, 3)
+
+
+@needs_tileiras
+@pytest.mark.parametrize(
+    ("name", "arch", "wide"), [("vector_add", "sm_90", "LDG.E.128"), ("gemm_views", "sm_100", "UTMASTG")]
+)
+def test_code_for_aligned_arguments_moves_more_at_a_time(name, arch, wide):
+    pytest.importorskip("triton", reason="needs nvdisasm: pip install triton")
+    kernel = next(iter(tileir.load(FOLDER / f"{name}.mlir").kernels.values()))
+    route, driver = VendorRoute(kernel, rewrites=True), FakeDriver()
+    device = replace(driver.device(), arch=arch_named(arch))
+    plain, aligned = (
+        machine_code(route.code(driver, device, CodeVariant((holds,) * len(route.watched)))[0].binary)
+        for holds in (False, True)
+    )
+    assert aligned.vectors(wide)
+    assert not plain.vectors(wide)
+    assert len(aligned.names) < 0.7 * len(plain.names)

@@ -64,6 +64,10 @@ _TEXT, _INFO = ".text.", ".nv.info"
 _NO_VALUE, _BYTE, _HALF, _SIZED = 1, 2, 3, 4
 """Forms of the value of a record: none, a byte, two bytes, or bytes behind a length."""
 _REQUIRED_THREADS, _FRAME_SIZE, _PARAMETER, _REGISTERS, _STACK = 0x10, 0x11, 0x17, 0x2F, 0x12
+_WIDE_PARAMETER = 0x45
+"""A parameter in the form of code whose parameters need not fit the fields of `_PARAMETER`: `tileiras` writes it where
+descriptors of tensors follow the parameters. The driver makes those, with code for the host in the file (``.nv.host``).
+"""
 
 
 def cubin_kernels(cubin: bytes) -> dict[str, KernelInfo]:
@@ -86,7 +90,7 @@ def _cubin_kernels(cubin: bytes) -> Iterator[KernelInfo]:
 
 
 def _info(name: str, records: list[tuple[int, bytes]], counts: dict[int, int]) -> KernelInfo:
-    sizes = dict(_parameter(value) for attribute, value in records if attribute == _PARAMETER)
+    sizes = dict(_PARAMETER_FORMS[attribute](value) for attribute, value in records if attribute in _PARAMETER_FORMS)
     threads = next((struct.unpack_from("<3I", value) for what, value in records if what == _REQUIRED_THREADS), (0,))
     parameters = tuple(sizes[position] for position in sorted(sizes))
     stack = max(counts.get(_FRAME_SIZE, 0), counts.get(_STACK, 0))
@@ -97,6 +101,15 @@ def _parameter(value: bytes) -> tuple[int, int]:
     """Return the position of a parameter and its size."""
     _, position, _, bits = struct.unpack("<IHHI", value)
     return position, bits >> 18
+
+
+def _wide_parameter(value: bytes) -> tuple[int, int]:
+    """Return the position of a parameter and its size."""
+    _, position, _, size, _ = struct.unpack("<I4H", value)
+    return position, size
+
+
+_PARAMETER_FORMS = {_PARAMETER: _parameter, _WIDE_PARAMETER: _wide_parameter}
 
 
 def _counts(records: list[tuple[int, bytes]], function: int) -> dict[int, int]:

@@ -11,13 +11,18 @@ import importlib.util
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from tileir.cache import Cache, key_of
 from tileir.gpu.arch import Arch
 from tileir.gpu.executable import Executable
+from tileir.gpu.program import ALIGNED
+from tileir.ir.attributes import DivBy
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ops.misc import Assume
+from tileir.ops.module import Entry
 
 PROGRAM = "tileiras"
 TARGET = "cuda:tileiras"
@@ -65,6 +70,22 @@ def executable(cubin: bytes, kernel: str, parameters: int) -> Executable:
     made = Executable(cubin, kernel)
     made.require_parameters(parameters)
     return made
+
+
+def promise_alignment(entry: Entry, positions: Iterable[int]) -> None:
+    """Have an entry assume that the parameters at `positions` are multiples of 16. The entry is changed."""
+    block = entry.body
+    promises = {}
+    for position in positions:
+        parameter = block.args[position]
+        promise = Assume.build([parameter.type], entry.loc, predicate=DivBy(ALIGNED.divisor), value=parameter)
+        promise.parent = block
+        promises[parameter] = promise
+    for op in entry.walk():
+        for place, operand in enumerate(op.operands):
+            if operand in promises:
+                op.set_operand(place, promises[operand].result)
+    block.ops[:0] = promises.values()
 
 
 def _assembled(path: Path, bytecode: bytes, arch: Arch) -> bytes:

@@ -23,6 +23,7 @@ from tileir.ir.diagnostics import DiagnosticError, UnsupportedError
 from tileir.ir.digest import items_digest
 from tileir.ir.escaping import shown
 from tileir.ops.calls import Func
+from tileir.passes.rebuilding import copied
 from tileir.runtime.exact import exact_kernel, exact_module
 from tileir.runtime.gpu import CodeVariant, Gpu
 from tileir.runtime.module import Kernel, Module
@@ -49,9 +50,8 @@ class OpenRoute:
 
     def __init__(self, kernel: Kernel, rewrites: bool) -> None:
         self._source = source_of(exact_kernel(kernel) if rewrites else kernel)
-        arguments = kernel.entry.body.args
-        self._count = len(arguments)
-        self.watched = [position for position, value in enumerate(arguments) if program.has_facts(value.type)]
+        self._count = len(kernel.parameters)
+        self.watched = _with_facts(kernel)
 
     def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
         facts = facts_of(self._count, self.watched, variant)
@@ -64,20 +64,38 @@ class OpenRoute:
 
 
 class VendorRoute:
-    """Kernels of a module share one cubin, which also holds the globals. Code does not depend on the arguments, and no
-    options are taken."""
+    """A kernel has a cubin for each way in which its arguments are aligned. No options are taken.
 
-    watched: Sequence[int] = ()
+    The kernels of a module with globals share one cubin, which holds them, and whose code depends on no arguments.
+    """
 
     def __init__(self, kernel: Kernel, rewrites: bool) -> None:
         self._kernel, self._rewrites = kernel, rewrites
+        self._has_globals = bool(kernel.module.globals.placed)
+        self.watched = [] if self._has_globals else _with_facts(kernel)
 
     def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
-        module = exact_module(self._kernel.module) if self._rewrites else self._kernel.module
+        module = self._kernel.module
+        if not self._has_globals:
+            module = module.memo(("aligned", self._kernel.name, variant.aligned), lambda: self._aligned(variant))
+        if self._rewrites:
+            module = exact_module(module)
         cubin = module.memo(("tileiras", device.arch), lambda: vendor_cubin(module, device.arch))
         made = vendor.executable(cubin, self._kernel.name, len(self._kernel.parameters))
         key = "tileiras library", id(driver), device.ordinal
         return made, module.memo(key, lambda: Library(driver, cubin, f"module @{shown(_name(module))}")), ()
+
+    def _aligned(self, variant: CodeVariant) -> Module:
+        """Return the kernel alone, which promises the alignment of its parameters."""
+        module = Module.of(copied(self._kernel.module, self._kernel.entry))
+        positions = [position for position, holds in zip(self.watched, variant.aligned) if holds]
+        vendor.promise_alignment(module[self._kernel.name].entry, positions)
+        return module
+
+
+def _with_facts(kernel: Kernel) -> list[int]:
+    """Return the positions of the parameters whose alignment code may depend on."""
+    return [position for position, value in enumerate(kernel.entry.body.args) if program.has_facts(value.type)]
 
 
 def vendor_cubin(module: Module, arch: Arch) -> bytes:

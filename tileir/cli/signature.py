@@ -21,7 +21,7 @@ from tileir.runtime.arguments import Parameter
 from tileir.runtime.module import Kernel
 
 _EXTENT = 64
-"""The number that the command gives for integers, which are mostly extents and strides."""
+"""Value of integers in the suggested command; they are mostly extents and strides."""
 _ELEMENTS = 1024
 """Elements of an array about which the analysis says nothing."""
 _MOST_BYTES = 1 << 28

@@ -8,7 +8,7 @@ from typing import TypeVar
 from tileir.ir.escaping import type_name
 
 FIRST_COLUMN = 0
-"""The number that cuTile gives the first column of a line."""
+"""cuTile's number for the first column of a line."""
 Error = TypeVar("Error", TypeError, ValueError, OverflowError)
 
 

@@ -13,7 +13,7 @@ from tileir.ir.suggestions import did_you_mean
 Progress = Callable[[int, int], object]
 """Is told how many tile blocks of a launch are done, of how many."""
 Check = bool | Literal["strict"]
-"""How thoroughly faults of a kernel are checked for: as usual, free checks only, or everything."""
+"""The checks of a launch for faults of the kernel: the usual ones, only those that cost nothing, or all."""
 
 if TYPE_CHECKING:
     from tileir.host.printing import Output

@@ -1,4 +1,4 @@
-"""Where Triton's kernels run, as kept by its driver."""
+"""The target of Triton's kernels and its options, kept by the driver."""
 
 from __future__ import annotations
 

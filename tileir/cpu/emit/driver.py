@@ -42,7 +42,7 @@ _MONOTONIC = 1
 
 @dataclass(frozen=True)
 class JoinedBlocksRun:
-    """How many tile blocks run as one: up to `most` that follow one another along `axis`."""
+    """A run of joined tile blocks: up to `most` that follow one another along `axis`."""
 
     axis: int
     most: int

@@ -136,7 +136,7 @@ def panel_room(size: int, tiles: int, ways: int, most: int) -> PanelRoom:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """How many tiles may wait for those of later iterations, for a product of one row and of a few rows."""
+    """The number of tiles that may wait for those of later iterations, for products of one row and of a few rows."""
 
     of_one_row: int
     of_several: int

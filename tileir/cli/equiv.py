@@ -33,7 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 Equal means equal bits in all arrays and equal output; any NaN equals any other. Inputs on which A has undefined
 behaviour say nothing. With --algebraic sums may be taken in any order and be split in any way, and a wrong index or a
 lost term still shows; arrays of floats are i32 then. Without --grid, inputs are generated for every entry of A: small
-numbers, then edge values, then arrays that are given for several parameters.
+numbers, pairs of edge values, arrays that are given for several parameters, and numbers of the whole range. B must not
+have faults that A has not (the sanitizer looks at some launches of both), nor other outcomes, where the programs have
+atomic operations and are small enough to be explored.
 
 {cli_arguments.GRAMMAR}
 examples:
@@ -56,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         if [p.type for p in one.parameters] != [p.type for p in other.parameters]:
             raise UsageError(f"@{one.name}: the parameters of the two programs differ")
         inputs = list(_inputs(one, options)) if options.grid is None else [_given(one, options)]
-        found = compare(one, other, inputs, target.name, options.ulps)
+        found = compare(one, other, inputs, target.name, options.ulps, refine=True)
         show.line(f"@{one.name}: {_verdict(found)}")
         status = max(status, FINE if found.equal else FAULT)
     return status

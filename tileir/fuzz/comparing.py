@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tileir.analysis.effects import access_of
+from tileir.explore.launch import explore
 from tileir.fuzz.trials import Trial
 from tileir.interp import machine
 from tileir.interp.api import Options
 from tileir.interp.memory import Memory
 from tileir.interp.observer import LastWriter
-from tileir.ir.diagnostics import Coordinates, Trap
+from tileir.ir.diagnostics import Coordinates, Trap, UnsupportedError
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.interpreter import rank_zero_tile
 from tileir.runtime.memory import give_memory
@@ -64,16 +66,24 @@ class Comparison:
         return self.difference is None and self.compared > 0
 
 
+REFINED = 4
+"""Launches of each program that the sanitizer looks at."""
+EXPLORED = 300
+"""Executions of each program that are enumerated at most."""
+
+
 def compare(
-    first: Kernel, second: Kernel, inputs: Iterable[Trial], target: str = "interp", ulps: int = 0
+    first: Kernel, second: Kernel, inputs: Iterable[Trial], target: str = "interp", ulps: int = 0, refine: bool = False
 ) -> Comparison:
     """Launch both kernels on all inputs, up to the first difference.
 
     Bits are compared, but any NaN equals any other, and floats may differ by `ulps` units in the last place. Inputs on
     which the first kernel traps, or on which a difference comes with a fault that the sanitizer finds in it (a race, an
-    undefined value), say nothing.
+    undefined value), say nothing. With `refine`, what the second program may do and the first may not is a difference
+    too (`_added_behaviour`).
     """
     compared = undefined = 0
+    same: list[Trial] = []
     for trial in inputs:
         one = launched(first, trial, target)
         if one.trap is not None:
@@ -86,7 +96,8 @@ def compare(
         compared += 1
         if found is not None:
             return Comparison(compared, undefined, _with_block(found, second, trial))
-    return Comparison(compared, undefined)
+        same.append(trial)
+    return Comparison(compared, undefined, _added_behaviour(first, second, same[:REFINED]) if refine else None)
 
 
 def launched(kernel: Kernel, trial: Trial, target: str, check: Check = True) -> LaunchResult:
@@ -117,6 +128,45 @@ def is_defined(kernel: Kernel, trial: Trial) -> bool:
     """Return whether the sanitizer finds nothing wrong."""
     report = sanitize(kernel, trial.grid, *trial.arguments, copy=True, output=_ignored, max_iterations=MAX_ITERATIONS)
     return report.ok
+
+
+def _added_behaviour(first: Kernel, second: Kernel, same: Sequence[Trial]) -> Difference | None:
+    """Return a fault or an outcome that the second program has on one of these trials and the first has not.
+
+    The sanitizer looks for faults (races of a lost token, accesses of a lost bound). Of small programs with accesses
+    that are not weak, all executions that the memory model allows are compared by their outcomes.
+    """
+    for trial in same:
+        if (fault := _fault(second, trial)) is not None and is_defined(first, trial):
+            return Difference(trial, "faults", values=("none", fault))
+    if same and _communicates(first) and _communicates(second):
+        small = Trial((2, 1, 1), same[0].arguments, f"two tile blocks, {same[0].text}")
+        outcomes = [_outcomes(kernel, small) for kernel in (first, second)]
+        if None not in outcomes and (added := sorted(outcomes[1] - outcomes[0])):  # type: ignore[operator]
+            return Difference(small, "outcomes", values=("never", added[0]))
+    return None
+
+
+def _fault(kernel: Kernel, trial: Trial) -> str | None:
+    """Return the first error that the sanitizer finds, or None."""
+    report = sanitize(kernel, trial.grid, *trial.arguments, copy=True, output=_ignored, max_iterations=MAX_ITERATIONS)
+    return next((finding.message for finding in report if finding.severity == "error"), None)
+
+
+def _communicates(kernel: Kernel) -> bool:
+    """Return whether a kernel has accesses that are not weak."""
+    accesses = filter(None, map(access_of, kernel.entry.walk()))
+    return any(access.is_strong for access in accesses)
+
+
+def _outcomes(kernel: Kernel, trial: Trial) -> set[str] | None:
+    """Return all outcomes, in words; None for a program that cannot be explored, or not to the end."""
+    try:
+        report = explore(kernel, trial.grid, *trial.arguments, limit=EXPLORED, mends=False)
+    except (UnsupportedError, ValueError):
+        return None
+    outcomes = {str(sorted(outcome.values.items())) for outcome in report.outcomes}
+    return outcomes | {fault.kind for fault in report.faults} if report.complete else None
 
 
 def _ignored(text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +15,11 @@ ELEMENTS = 1 << 13
 """The size of every array."""
 ALIGNMENT = 256
 EXTENTS = (8, 16, 5, 1, 33, 0, 64, 3)
-EDGES = (0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-40, 3e38, 65519.0, 1e-7, -1.0, 0.1)
+EDGES = (0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-40, 3e38, 65519.0, 1e-7, -1.0, 0.1, 1.0)
+"""Their number is a prime, as that of `_integer_edges`, so that `_paired` meets all pairs."""
+STYLES = ("small numbers", "pairs of edge values", "small numbers, arrays given twice", "all numbers and edge values")
+STRIDE = 7
+"""Elements by which the pairs of one trial are ahead of those of the one before: short tiles meet others each time."""
 GRIDS = ((1, 1, 1), (2, 1, 1), (1, 1, 1), (3, 2, 1), (2, 2, 2))
 
 
@@ -38,15 +42,15 @@ def trials(kernel: Kernel, count: int, seed: int = 0, known: Mapping[str, object
     """Yield launches of a kernel, the same ones for the same seed; `known` scalar arguments keep their value."""
     for number in range(count):
         random = np.random.default_rng((seed, number))
-        style = ("small numbers", "edge values", "small numbers, arrays given twice")[number % 3]
+        style = STYLES[number % len(STYLES)]
         extent = EXTENTS[number % len(EXTENTS)]
         shared: dict[t.ElementType, np.ndarray] = {}
         arguments: list[object] = []
-        for parameter in kernel.parameters:
+        for position, parameter in enumerate(kernel.parameters):
             assert isinstance(parameter.type, t.TileType), "a parameter of an entry is a tile"
             element = parameter.type.element
             if isinstance(element, t.PointerType):
-                made = _array(element.pointee, style, random)
+                made = _array(element.pointee, style, random, position, STRIDE * (number + seed))
                 again = shared.setdefault(element.pointee, made)
                 arguments.append(again if "twice" in style else made)
             else:
@@ -66,23 +70,37 @@ def _scalar(element: t.ElementType, extent: int, style: str, random: np.random.G
     return min(extent, half - 1)
 
 
-def _array(element: t.ElementType, style: str, random: np.random.Generator) -> np.ndarray:
-    """Return an array that is aligned for any promise."""
+def _array(element: t.ElementType, style: str, random: np.random.Generator, position: int, start: int) -> np.ndarray:
+    """Return an array for the parameter at `position`, aligned for any promise."""
+    edges: Sequence[float] = EDGES
     numbers: np.ndarray
     if element is t.I1:
-        numbers = random.integers(0, 2, ELEMENTS)
-    elif element.is_int:
-        numbers = random.integers(0, 16, ELEMENTS)
-        if "edge" in style:
-            half = 1 << (element.bits - 1)
-            numbers = random.integers(-half, half - 1, ELEMENTS, endpoint=True)
-            numbers[::7] = np.resize((half - 1, -half, -1, 0, 1), numbers[::7].size)
+        return aligned(random.integers(0, 2, ELEMENTS).astype(DTYPES[element]))
+    if element.is_int:
+        half = 1 << (element.bits - 1)
+        edges = _integer_edges(element.bits)
+        span = (-half, half - 1) if "edge" in style else (0, min(15, half - 1))
+        numbers = random.integers(*span, ELEMENTS, endpoint=True)
     else:
         numbers = random.standard_normal(ELEMENTS)
-        if "edge" in style:
-            numbers[::3] = np.resize(EDGES, numbers[::3].size)
+    if "pairs" in style:
+        numbers = np.array(edges, numbers.dtype)[_paired(position, start, len(edges))]
+    elif "edge" in style:
+        numbers = np.where(random.integers(0, 3, ELEMENTS) == 0, random.choice(edges, ELEMENTS), numbers)
     with np.errstate(all="ignore"):
         return aligned(numbers.astype(DTYPES[element]))
+
+
+def _integer_edges(bits: int) -> tuple[int, ...]:
+    half = 1 << (bits - 1)
+    return (half - 1, -half, -1, 0, 1, 2, -2, 3, -3, 7, bits - 1, min(bits, half - 1), 1 - half)
+
+
+def _paired(position: int, start: int, count: int) -> np.ndarray:
+    """Return indices of `count` values. Two arrays have all pairs of values, at the same places of ``count**2``."""
+    step = start + np.arange(ELEMENTS)
+    found: np.ndarray = (step + position * (step // count)) % count
+    return found
 
 
 def aligned(array: np.ndarray) -> np.ndarray:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 Change = Callable[[ModuleType], None]
 Function = Callable[..., object]
@@ -57,6 +58,23 @@ class _ChangingLoader(Loader):
         sys.meta_path.remove(self._following)
         for change in self._following.changes:
             change(module)
+
+
+def own_function(stand_in: object, original: object) -> object:
+    """Return a function that does what `stand_in` does, with the name and the signature of `original`; classes and
+    other objects are returned as they are.
+
+    Each name needs a function of its own: `torch.compile` keeps what it knows of functions by the object.
+    """
+    if isinstance(stand_in, type) or not callable(stand_in):
+        return stand_in
+
+    @wraps(original if isinstance(original, FunctionType) else stand_in)
+    def call(*args: object, **kwargs: object) -> object:
+        __tracebackhide__ = True
+        return stand_in(*args, **kwargs)
+
+    return call
 
 
 def rebind(pairs: Sequence[tuple[Function, Function]]) -> None:

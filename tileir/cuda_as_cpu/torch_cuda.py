@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from tileir.cuda_as_cpu.device import CAPABILITY, NAME, DeviceProperties, memory
+from tileir.cuda_as_cpu.patching import own_function
 from tileir.cuda_as_cpu.timing import Event, Stream
 from tileir.ir.diagnostics import UnsupportedError
 
@@ -27,7 +28,7 @@ def answer_torch_cuda(torch: Any) -> None:
 
 def _put(module: Any, stand_ins: dict[str, object]) -> None:
     for name, stand_in in stand_ins.items():
-        setattr(module, name, stand_in)
+        setattr(module, name, own_function(stand_in, getattr(module, name, None)))
 
 
 def _nothing(*args: object, **kwargs: object) -> None:

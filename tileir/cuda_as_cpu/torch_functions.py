@@ -7,9 +7,11 @@ thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from typing import Any
+
+from tileir.cuda_as_cpu.patching import own_function
 
 Function = Callable[..., Any]
 
@@ -23,6 +25,7 @@ _FACTORIES = (
 )  # fmt: skip
 _NEW = ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
 _PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")
+_ABOUT_AUTOCAST = ("is_autocast_enabled", "set_autocast_enabled", "get_autocast_dtype", "set_autocast_dtype")
 
 
 def take_cuda_for_cpu(torch: Any) -> None:
@@ -41,7 +44,21 @@ def take_cuda_for_cpu(torch: Any) -> None:
     _wrap(torch.Tensor, ("type",), _of_type)
     torch.Generator = _generator(torch)
     for name, stand_in in _OF_TENSORS.items():
-        setattr(torch.Tensor, name, stand_in)
+        setattr(torch.Tensor, name, own_function(stand_in, None))
+    _cast_automatically(torch)
+
+
+def _cast_automatically(torch: Any) -> None:
+    """Let ``autocast("cuda")`` cast what the CPU computes, to the type that CUDA's would choose, and `GradScaler` scale
+    gradients there."""
+    _wrap(torch.amp.autocast_mode.autocast, ("__init__",), _autocast(torch.get_autocast_dtype("cuda")))
+    _wrap(torch.amp.grad_scaler.GradScaler, ("__init__",), _scaler)
+    _wrap(torch, _ABOUT_AUTOCAST, _of_device_kind)
+    _wrap(torch.amp, ("is_autocast_available",), _of_device_kind)
+    for name in ("custom_fwd", "custom_bwd"):
+        _wrap(torch.amp, (name,), _decorator_of_device_kind)
+        setattr(torch.cuda.amp, name, partial(getattr(torch.amp, name), device_type="cuda"))
+    torch.get_autocast_gpu_dtype = lambda: torch.get_autocast_dtype("cpu")
 
 
 def _wrap(
@@ -118,6 +135,58 @@ def _of_type(function: Function) -> Function:
         if isinstance(dtype, str):
             dtype = dtype.replace("torch.cuda.", "torch.")
         return function(self, dtype, *args, **kwargs)
+
+    return call
+
+
+def _autocast(usual: Any) -> Callable[[Function], Function]:
+    """Return a wrapper of ``autocast.__init__``; `usual` is the type that CUDA's casts to if none is given."""
+
+    def wrapper(function: Function) -> Function:
+        @wraps(function)
+        def call(self: Any, device_type: str, dtype: Any = None, *args: Any, **kwargs: Any) -> None:
+            __tracebackhide__ = True
+            asked = cpu_for(device_type)
+            if asked != device_type and dtype is None:
+                dtype = usual
+            function(self, asked, dtype, *args, **kwargs)
+
+        return call
+
+    return wrapper
+
+
+def _scaler(function: Function) -> Function:
+    """Return ``GradScaler.__init__``, which takes CUDA for granted."""
+
+    @wraps(function)
+    def call(self: Any, device: str = "cuda", *args: Any, **kwargs: Any) -> None:
+        __tracebackhide__ = True
+        function(self, cpu_for(device), *args, **kwargs)
+
+    return call
+
+
+def _of_device_kind(function: Function) -> Function:
+    """Return a function of a kind of device, which is CUDA if it is left out."""
+
+    @wraps(function)
+    def call(device_type: Any = "cuda", *args: Any) -> Any:
+        __tracebackhide__ = True
+        if isinstance(device_type, bool):  # the kind was left out
+            device_type, args = "cuda", (device_type, *args)
+        return function(cpu_for(device_type), *args)
+
+    return call
+
+
+def _decorator_of_device_kind(function: Function) -> Function:
+    """Return a decorator of methods, which names a kind of device by keyword."""
+
+    @wraps(function)
+    def call(*args: Any, device_type: str, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        return function(*args, device_type=cpu_for(device_type), **kwargs)
 
     return call
 

@@ -17,7 +17,7 @@ from tileir.runtime import grid, reading
 from tileir.text import parser
 from tileir.text.reading import reader, values
 from tileir.tools import messages
-from tileir.verify import verifier
+from tileir.verify import control, verifier
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ CHAPTERS = {
         Limit("an alias with all that it names", parser.MAX_PARTS, "E0115", "parts"),
         Limit("faults of a text; the rest is not read", reader.MAX_FAULTS, "E0132"),
         Limit("errors of the verifier; the rest is not shown", verifier.MAX_SHOWN, "a note"),
+        Limit("functions that call each other in a chain", control.MAX_CALL_DEPTH, "E0817"),
         Limit("results that one name stands for", values.MAX_PACK, "E0112"),
         Limit("elements of a tile", tiles.MAX_TILE_ELEMENTS, "E0306"),
         Limit("an extent or stride of a tensor view", (1 << 63) - 1, "E0116"),

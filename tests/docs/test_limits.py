@@ -123,6 +123,11 @@ STORE += "%s = offset %r, %x : tile<{0}xptr<i32>>, tile<{0}xi32> -> tile<{0}xptr
 STORE += "%t = store_ptr_tko weak %s, %x : tile<{0}xptr<i32>>, tile<{0}xi32> -> token"
 
 
+def long_chain(most: int, patch: Patch) -> None:
+    callers = (f"experimental$func @f{i + 1}() {{ experimental$call @f{i}() : () -> () }}" for i in range(most))
+    tileir.parse("\n".join(["experimental$func @f0() {}", *callers, "entry @k() {}"]))["k"].launch(1)
+
+
 def many_executions(most: int, patch: Patch) -> str:
     kernel = entry(STORE.format(1) + "\n%u = " + STORE.partition("%t = ")[2].format(1), "%p: tile<ptr<i32>>")["k"]
     report = tileir.explore(kernel, 2, np.zeros(4, np.int32), limit=1)
@@ -149,6 +154,7 @@ BEYOND: dict[str, Beyond] = {
     "an alias": doubled_alias,
     "faults of a text": lambda most, patch: entry("%x = nothing\n" * (most + 1)),
     "errors of the verifier": many_errors,
+    "functions that call": long_chain,
     "results that one name": text("%x:{} = get_tile_block_id : tile<i32>"),
     "elements of a tile": lambda most, patch: entry(f"%x = iota : tile<{2 * most}xi32>"),
     "an extent or stride": text(

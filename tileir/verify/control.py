@@ -137,6 +137,10 @@ def _values_violation(op: Op, target: Op, what: str, wanted: Sequence[Type]) -> 
     return Violation("operands", f"{what}, {type_list(wanted)}", type_list(found), notes)
 
 
+MAX_CALL_DEPTH = 64
+"""Functions that wait for each other's results. Targets follow calls with as many frames of Python for each."""
+
+
 def _types(values: Iterable[Value]) -> list[Type]:
     return [value.type for value in values]
 
@@ -183,6 +187,16 @@ def no_recursion(op: Call, context: CheckContext) -> Violation | None:
         f"a function that does not lead back to @{shown(caller.attributes['sym_name'])}",
         f"@{shown(op.callee)}",
     )
+
+
+@rules("E0817", Call, contextual=True)
+def calls_end_soon(op: Call, context: CheckContext) -> Violation | None:
+    """Report the call that makes a chain too long; those further out lead to it."""
+    callee = context.symbols.get(op.callee)
+    if callee is None or _function(op) is None or context.symbols.depth(callee) != MAX_CALL_DEPTH:
+        return None
+    expected = f"calls that lead at most {MAX_CALL_DEPTH} functions deep"
+    return Violation("callee", expected, f"@{shown(op.callee)}, which leads {MAX_CALL_DEPTH} deep itself")
 
 
 def _function(op: Op) -> Op | None:

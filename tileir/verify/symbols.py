@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from tileir.ir.core import Op
 from tileir.ir.types import FunctionType
@@ -19,18 +20,33 @@ class Symbols:
             name = symbol_name(item)
             if name is not None:
                 self._table.setdefault(name, item)
-        self._components: dict[Op, int] | None = None
 
     def get(self, name: str) -> Op | None:
         return self._table.get(name)
 
     def recursive(self, caller: Op, callee: Op) -> bool:
         """True if `callee` leads back to `caller`, so that a call between them is recursion."""
-        if self._components is None:
-            functions = [item for item in self._items if isinstance(item, Func)]
-            self._components = _components({function: self._callees(function) for function in functions})
         group = self._components.get(caller)
         return group is not None and group == self._components.get(callee)
+
+    def depth(self, function: Op) -> int:
+        """Return how many calls deep `function` leads, itself included."""
+        return self._depths.get(function, 0)
+
+    @cached_property
+    def _calls(self) -> dict[Op, list[Op]]:
+        return {item: self._callees(item) for item in self._items if isinstance(item, Func)}
+
+    @cached_property
+    def _components(self) -> dict[Op, int]:
+        return _components(self._calls)
+
+    @cached_property
+    def _depths(self) -> dict[Op, int]:
+        found: dict[Op, int] = {}
+        for function in self._components:  # callees come before their callers
+            found[function] = 1 + max((found.get(callee, 0) for callee in self._calls[function]), default=0)
+        return found
 
     def _callees(self, function: Op) -> list[Op]:
         names = (op.attributes.get("callee") for op in function.walk() if isinstance(op, Call))
@@ -50,7 +66,7 @@ def signature_of(op: Op) -> FunctionType | None:
 
 
 def _components(graph: dict[Op, list[Op]]) -> dict[Op, int]:
-    """Return the strongly connected component of each function (Tarjan 1972, with an explicit stack)."""
+    """Return the strongly connected component of each function, callees first (Tarjan 1972, with an explicit stack)."""
     order: dict[Op, int] = {}
     lowest: dict[Op, int] = {}
     component: dict[Op, int] = {}

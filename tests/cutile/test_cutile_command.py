@@ -275,6 +275,19 @@ print(before == functions(), torch._C._len_torch_function_stack())
 """
 
 
+def test_a_script_that_asks_for_cuda_is_told_of_the_option(tmp_path):
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    path = tmp_path / "wants.py"
+    path.write_text("import torch\ntorch.ones(4, device='cuda')\n")
+    done = run("tileir.cutile", path)
+    assert done.returncode == 1
+    assert done.stderr.endswith("there is no GPU: with --cuda-as-cpu it gets the CPU\n"), done.stderr
+    path.write_text("raise ValueError('wrong')\n")
+    assert "--cuda-as-cpu" not in run("tileir.cutile", path).stderr
+
+
 AUTOCAST = """\
 import torch
 import torch._dynamo

@@ -5,6 +5,7 @@ A script runs as Python itself would run it, and an error that leaves it is show
 
 from __future__ import annotations
 
+import re
 import runpy
 import sys
 import traceback
@@ -13,9 +14,12 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from tileir.cuda_as_cpu import NOTICE, cuda_as_cpu
+from tileir.cuda_as_cpu import NOTICE, cuda_as_cpu, has_gpu
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.frontend.tracebacks import is_hidden
+
+ADVICE = "tileir: the script asks for CUDA, and there is no GPU: with --cuda-as-cpu it gets the CPU"
+_CUDA = re.compile(r"\b(CUDA|cuda|NVIDIA|nvidia|libcuda|cupy)\b")
 
 
 def run_script(
@@ -36,6 +40,8 @@ def run_script(
                 runpy.run_path(str(path), run_name="__main__")
         except Exception as error:
             print(_shown(error), file=sys.stderr)
+            if _asks_for_cuda(error) and not as_cpu and not has_gpu():
+                print(ADVICE, file=sys.stderr)
             return 1
         finally:
             if session is not None:
@@ -54,6 +60,11 @@ def _process_of(path: Path, arguments: Sequence[str]) -> Iterator[None]:
     finally:
         sys.argv = before
         sys.path[:] = places
+
+
+def _asks_for_cuda(error: Exception) -> bool:
+    """Return whether torch or another library says that it lacks CUDA."""
+    return not type(error).__module__.startswith("tileir") and _CUDA.search(str(error)) is not None
 
 
 def _shown(error: Exception) -> str:

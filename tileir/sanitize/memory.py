@@ -37,6 +37,8 @@ class WatchedMemory(Memory):
         self.touched: list[Touched] = []
         self.refuse: Refuse = _ignore
         self.marks_storage = True
+        self.covers = True
+        """Whether it is kept which bytes are written."""
         self._boxes = True
         self._remember = False
         self._scratch: np.ndarray | None = None
@@ -92,7 +94,7 @@ class WatchedMemory(Memory):
             allocation = self.find(address)
             assert allocation is not None, "a window lies in one allocation"
             shadow = self.shadow(allocation, access.cell.size)
-            self._note(TouchedBox(shadow, address - shadow.base, tuple(shape), strides, access.cell.size))
+            self._note(TouchedBox(shadow, address - shadow.base, tuple(shape), strides, access.cell.size), access)
         return found
 
     def resolve(
@@ -113,9 +115,11 @@ class WatchedMemory(Memory):
             assert allocation is not None, "an element found lies in an allocation"
             shadow = self.shadow(allocation, access.cell.size)
             offsets = (addresses - np.uint64(shadow.base)).view(np.int64)
-            self._note(TouchedElements(shadow, offsets, lanes, access.cell.size))
+            self._note(TouchedElements(shadow, offsets, lanes, access.cell.size), access)
 
-    def _note(self, touched: Touched) -> None:
+    def _note(self, touched: Touched, access: CheckedAccess) -> None:
+        if access.write and self.covers:
+            touched.cover()
         if self._remember:
             touched.before = touched.content().copy()
         self.touched.append(touched)

@@ -19,7 +19,8 @@ from tileir.sanitize.text import report_text
 class SanitizerReport:
     """All findings of a launch, the first of each pair of places. `ok` when none of them is an error.
 
-    ``kinds`` are those that were looked for; ``prove`` gives `proofs`, which takes longer than many a launch.
+    ``kinds`` are those that were looked for. ``notes`` name the elements that were never written, of arrays that were
+    written in part. ``prove`` gives `proofs`, which takes longer than many a launch.
     """
 
     findings: list[Finding]
@@ -27,6 +28,7 @@ class SanitizerReport:
     runs: int = 1
     sources: tuple[Source, ...] = ()
     kinds: frozenset[str] = frozenset(KINDS)
+    notes: tuple[str, ...] = ()
     prove: Callable[[], tuple[ProofReport, ...]] = field(default=tuple, repr=False, compare=False)
 
     @cached_property
@@ -49,17 +51,20 @@ class SanitizerReport:
         return len(self.findings)
 
     def __str__(self) -> str:
-        proofs = [proof.line for proof in self.proofs]
-        return report_text(self.findings, self.kernel, self.runs, self.sources, proofs)
+        return report_text(self.findings, self.kernel, self.runs, self.sources, self._lines())
 
     def to_json(self) -> dict[str, Any]:
         findings = [finding.to_json() for finding in self.findings]
         data: dict[str, Any] = {"ok": self.ok, "kernel": self.kernel, "runs": self.runs, "findings": findings}
+        data["notes"] = list(self.notes)
         return data | {"proofs": [proof.to_json() for proof in self.proofs]}
 
     def to_html(self) -> str:
         """Return a page that needs no other files."""
-        return page(self.findings, self.kernel, self.runs, self.sources, [proof.line for proof in self.proofs])
+        return page(self.findings, self.kernel, self.runs, self.sources, self._lines())
+
+    def _lines(self) -> list[str]:
+        return [*(f"NOTE: {note}" for note in self.notes), *(proof.line for proof in self.proofs)]
 
     def to_sarif(self) -> dict[str, Any]:
         return sarif(self.findings)

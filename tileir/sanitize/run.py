@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,18 +61,60 @@ def sanitized(
     function = prepare(launch.module, launch.entry, TABLES, True, SanitizerObserver(session)).function
     before = _contents(launch.memory) if len(orders) > 1 else []
     after: list[np.ndarray] = []
+    notes: tuple[str, ...] = ()
     for position, order in enumerate(orders):
         if position:
             _restore(launch.memory, before)
+            launch.memory.covers = False
         _run(launch, session, function, order, uninitialized)
         if not position:
+            notes = tuple(_never_written(launch))
             after = _contents(launch.memory) if len(orders) > 1 else []
         else:
             _compare(launch, session, after)
     if len(orders) > 1:
         _restore(launch.memory, after)
-    sources = _sources(launch.module)
-    return SanitizerReport(session.collector.all(), launch.entry.sym_name, len(orders), sources, kinds)
+    sources, findings = _sources(launch.module), session.collector.all()
+    if any(finding.severity == "error" for finding in findings):
+        notes = ()  # a launch that went wrong may have ended before it wrote the rest
+    return SanitizerReport(findings, launch.entry.sym_name, len(orders), sources, kinds, notes)
+
+
+MOST_RANGES = 3
+
+
+def _never_written(launch: SanitizedLaunch) -> Iterator[str]:
+    """Yield a note for each array that the launch has written in part."""
+    seen: set[Layout] = set()
+    for name, layout in launch.layouts.items():
+        allocation = launch.memory.find(layout.address)
+        if allocation is None or layout in seen:
+            continue
+        seen.add(layout)
+        shadow = launch.memory.shadow(allocation, LARGEST_CELL)
+        if shadow.covered is None:
+            continue
+        place, shape = layout.address - shadow.base, (*layout.shape, layout.itemsize)
+        written = np.ndarray(shape, np.bool_, shadow.covered, place, (*layout.strides, 1)).all(-1)
+        missing = np.flatnonzero(~written)
+        if missing.size and written.any():
+            shown = _ranges_text(missing, layout.shape)
+            yield f"{missing.size:,} of {written.size:,} elements of '{name}' were never written, elements {shown}"
+
+
+def _ranges_text(positions: np.ndarray, shape: tuple[int, ...]) -> str:
+    """Return the first ranges of positions in row-major order, which are sorted."""
+    breaks = np.flatnonzero(np.diff(positions) > 1)
+    firsts, lasts = positions[[0, *(breaks + 1)]], positions[[*breaks, -1]]
+
+    def text(position: int) -> str:
+        index = [int(at) for at in np.unravel_index(position, shape)]
+        return str(index[0]) if len(index) == 1 else str(index)
+
+    pairs = list(zip(firsts.tolist(), lasts.tolist()))
+    texts = [text(first) if first == last else f"{text(first)} to {text(last)}" for first, last in pairs[:MOST_RANGES]]
+    more = len(pairs) - MOST_RANGES
+    return ", ".join(texts) + (f" and {more:,} more ranges" if more > 0 else "")
 
 
 def _quiet(launch: SanitizedLaunch, orders: int) -> frozenset[Op]:

@@ -31,6 +31,8 @@ class Shadow:
         self.readers: Cells | None = None
         self.heads: Cells | None = None
         self.unwritten: np.ndarray | None = None
+        self.covered: np.ndarray | None = None
+        """A mask of the bytes that this launch has written."""
 
     def refine(self, granule: int) -> None:
         """Make cells small enough for elements of `granule` bytes."""
@@ -55,6 +57,11 @@ class Shadow:
         if self.heads is None:
             self.heads = self._cells()
         return self.heads
+
+    def make_covered(self) -> np.ndarray:
+        if self.covered is None:
+            self.covered = np.zeros(self.allocation.end - self.base, np.bool_)
+        return self.covered
 
     def _cells(self) -> Cells:
         count = -(-(self.allocation.end - self.base) // LARGEST_CELL) * (LARGEST_CELL // self.granule)
@@ -106,6 +113,9 @@ class TouchedBox:
     def mark_written(self) -> None:
         if self.shadow.unwritten is not None:
             self._view(self.shadow.unwritten, 1)[...] = False
+
+    def cover(self) -> None:
+        self._view(self.shadow.make_covered(), 1)[...] = True
 
     def address(self, position: int) -> int:
         """Return the address of the element at a position of the flattened box."""
@@ -168,6 +178,9 @@ class TouchedElements:
     def mark_written(self) -> None:
         if self.shadow.unwritten is not None:
             self.shadow.unwritten[self._indices(1)] = False
+
+    def cover(self) -> None:
+        self.shadow.make_covered()[self._indices(1)] = True
 
     def address(self, position: int) -> int:
         return self.shadow.base + int(self.offsets[position])

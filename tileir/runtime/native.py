@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, cast
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 import numpy as np
 
@@ -162,16 +162,20 @@ class NativeRun(DirectRun):
         self.direct, self._made_for = _never, ()
 
     def _launcher(self, target: Native, libraries: tuple[object, object, object]) -> Launcher | None:
-        words = _parameter_words(self._kernel, len(self._storage.addresses))
+        kernel, storage = self._kernel, self._storage
+        words = _parameter_words(kernel, len(storage.addresses))
+        mine = ref(self)  # which holds the launcher
 
         def memory(grid: object, values: tuple[object, ...]) -> tuple[Grid, NativeArguments]:
-            self.forget()
+            run = mine()
+            if run is not None:
+                run.forget()
             bound = [value for value in values if isinstance(value, _BOUND)]
-            arguments = bound if len(bound) == len(values) else bind(self._kernel, values, target)
-            return checked_grid(cast(GridLike, grid), self._kernel.name), NativeArguments(arguments, self._storage)
+            arguments = bound if len(bound) == len(values) else bind(kernel, values, target)
+            return checked_grid(cast(GridLike, grid), kernel.name), NativeArguments(arguments, storage)
 
         bounds = [0] * (ENTRY * sum(kind == b"p" for kind, *_ in words))
-        slots = _slots([0] * len(words), self._storage, bounds)
+        slots = _slots([0] * len(words), storage, bounds)
         return self._runner.launcher(words, (*libraries, frozenset(_BOUND)), slots, self._settings, memory)
 
 

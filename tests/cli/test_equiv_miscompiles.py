@@ -128,3 +128,26 @@ def test_behaviour_that_the_second_program_adds_is_a_difference(
     assert (ran.status, f"different: {expected}" in ran.out) == (1, True), ran
     ran = tileir("equiv", "a.mlir", "a.mlir", "--grid", grid, "n=i32[16]:zeros")
     assert ran.status == 0, ran
+
+
+READ = "%before, %r = load_ptr_tko relaxed device %n : tile<ptr<i32>> -> tile<i32>, token\n  "
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "grid"),
+    [
+        (UPDATE, UPDATE.replace("%o,", "%old,"), "2"),
+        (UPDATE, UPDATE.replace("%n", "%m"), "2"),
+        (READ + UPDATE, UPDATE, "2"),
+        (UPDATE, READ + UPDATE, "2"),
+        (UPDATE, SPLIT, "1"),
+    ],
+    ids=["other names of values", "other names of parameters", "a load less", "a load more", "one block cannot tell"],
+)
+def test_programs_that_leave_the_same_behind_are_equal(first, second, grid, tileir, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, body in zip("ab", (first, second)):
+        text = COUNT.format(body=body)
+        Path(f"{name}.mlir").write_text(text.replace("@k(%n", "@k(%m") if "%m" in body else text)
+    ran = tileir("equiv", "a.mlir", "b.mlir", "--grid", grid, "i32[16]:zeros")
+    assert ran.status == 0, ran

@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +25,9 @@ from tileir.runtime.memory import give_memory
 from tileir.runtime.module import Kernel, bind, target_named
 from tileir.runtime.options import Check
 from tileir.sanitize.launch import sanitize
+
+if TYPE_CHECKING:
+    from tileir.explore.report import ExplorationReport
 
 MAX_ITERATIONS = 1 << 16
 """Iterations of a tile block before a launch counts as one without a result."""
@@ -68,8 +73,8 @@ class Comparison:
 
 REFINED = 4
 """Launches of each program that the sanitizer looks at."""
-EXPLORED = 300
-"""Executions of each program that are enumerated at most."""
+EXPLORED, MOST_BLOCKS = 300, 3
+"""Executions of each program that are enumerated at most, and tile blocks of a launch for which they are."""
 
 
 def compare(
@@ -133,18 +138,47 @@ def is_defined(kernel: Kernel, trial: Trial) -> bool:
 def _added_behaviour(first: Kernel, second: Kernel, same: Sequence[Trial]) -> Difference | None:
     """Return a fault or an outcome that the second program has on one of these trials and the first has not.
 
-    The sanitizer looks for faults (races of a lost token, accesses of a lost bound). Of small programs with accesses
-    that are not weak, all executions that the memory model allows are compared by their outcomes.
+    The sanitizer looks for faults (races of a lost token, accesses of a lost bound). Of small launches with accesses
+    that are not weak, all executions that the memory model allows are compared by what arrays hold after them.
     """
     for trial in same:
         if (fault := _fault(second, trial)) is not None and is_defined(first, trial):
             return Difference(trial, "faults", values=("none", fault))
-    if same and _communicates(first) and _communicates(second):
-        small = Trial((2, 1, 1), same[0].arguments, f"two tile blocks, {same[0].text}")
-        outcomes = [_outcomes(kernel, small) for kernel in (first, second)]
-        if None not in outcomes and (added := sorted(outcomes[1] - outcomes[0])):  # type: ignore[operator]
-            return Difference(small, "outcomes", values=("never", added[0]))
-    return None
+    small = next((trial for trial in same if 1 < prod(trial.grid) <= MOST_BLOCKS), None)
+    if small is None or not (_communicates(first) and _communicates(second)):
+        return None
+    return _added_outcome(first, second, small)
+
+
+def _added_outcome(first: Kernel, second: Kernel, trial: Trial) -> Difference | None:
+    """Return what arrays hold after some execution of the second program, and after none of the first."""
+    one, two = _explored(first, trial), _explored(second, trial)
+    if one is None or two is None or one.faults:
+        return None
+    if two.faults:
+        return Difference(trial, "faults", values=("none", two.faults[0].message or two.faults[0].kind))
+    names = [parameter.name for parameter in first.parameters]
+    before, after = _final_values(one, first, names), _final_values(two, second, names)
+    # An element that some execution leaves alone is compared by the launches, which have run already.
+    common = sorted(set.intersection(*(set(values) for values in (*before, *after))))
+    held = [{", ".join(f"{name} = {values[name]}" for name in common) for values in all} for all in (before, after)]
+    added = sorted(held[1] - held[0])
+    return Difference(trial, "outcomes", values=("never", added[0])) if added else None
+
+
+def _final_values(report: ExplorationReport, kernel: Kernel, names: Sequence[str]) -> list[dict[str, str]]:
+    """Return the elements of arrays after each outcome, by the `names` that parameters have in the first program.
+
+    Values of operations, such as ``1:%flag``, are left out: only the program that has them can tell of them.
+    """
+    renamed = {parameter.name: name for parameter, name in zip(kernel.parameters, names)}
+    found: list[dict[str, str]] = []
+    for outcome in report.outcomes:
+        parts = ((*name.partition("["), value) for name, value in outcome.values.items() if ":%" not in name)
+        found.append(
+            {f"{renamed.get(array, array)}{bracket}{rest}": str(value) for array, bracket, rest, value in parts}
+        )
+    return found
 
 
 def _fault(kernel: Kernel, trial: Trial) -> str | None:
@@ -159,14 +193,13 @@ def _communicates(kernel: Kernel) -> bool:
     return any(access.is_strong for access in accesses)
 
 
-def _outcomes(kernel: Kernel, trial: Trial) -> set[str] | None:
-    """Return all outcomes, in words; None for a program that cannot be explored, or not to the end."""
+def _explored(kernel: Kernel, trial: Trial) -> ExplorationReport | None:
+    """Return all executions of a launch; None if it cannot be explored, or not to the end."""
     try:
         report = explore(kernel, trial.grid, *trial.arguments, limit=EXPLORED, mends=False)
     except (UnsupportedError, ValueError):
         return None
-    outcomes = {str(sorted(outcome.values.items())) for outcome in report.outcomes}
-    return outcomes | {fault.kind for fault in report.faults} if report.complete else None
+    return report if report.complete else None
 
 
 def _ignored(text: str) -> None:

@@ -301,6 +301,13 @@ with torch.autocast("cuda", dtype=torch.bfloat16):
         assert (x @ x).dtype == torch.float32
 with torch.amp.autocast("cuda"):
     assert (x @ x).dtype == torch.float16
+assert torch.get_autocast_dtype("cuda") == torch.get_autocast_gpu_dtype() == torch.float16
+torch.set_autocast_dtype("cuda", torch.bfloat16)
+with torch.autocast("cuda"):
+    assert (x @ x).dtype == torch.bfloat16
+torch.set_autocast_gpu_dtype(torch.float16)
+with torch.autocast("cuda"):
+    assert (x @ x).dtype == torch.float16
 with torch.autocast("cpu"):
     assert (x @ x).dtype == torch.bfloat16
 assert (x @ x).dtype == torch.float32

@@ -25,7 +25,6 @@ _FACTORIES = (
 )  # fmt: skip
 _NEW = ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
 _PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")
-_ABOUT_AUTOCAST = ("is_autocast_enabled", "set_autocast_enabled", "get_autocast_dtype", "set_autocast_dtype")
 
 
 def take_cuda_for_cpu(torch: Any) -> None:
@@ -50,15 +49,29 @@ def take_cuda_for_cpu(torch: Any) -> None:
 
 def _cast_automatically(torch: Any) -> None:
     """Let ``autocast("cuda")`` cast what the CPU computes, to the type that CUDA's would choose, and `GradScaler` scale
-    gradients there."""
-    _wrap(torch.amp.autocast_mode.autocast, ("__init__",), _autocast(torch.get_autocast_dtype("cuda")))
+    gradients there. The type that CUDA's casts to by default stays apart from that of the CPU's."""
+    usual, keep = torch.get_autocast_dtype, torch.set_autocast_dtype
+    enabled = torch.is_autocast_enabled
+
+    def get_autocast_dtype(device_type: str) -> Any:
+        """Return the type that is cast to now, or that would be."""
+        return usual(cpu_for(device_type) if enabled("cpu") else device_type)
+
+    def set_autocast_dtype(device_type: str, dtype: Any) -> None:
+        keep(device_type, dtype)
+        if enabled("cpu"):
+            keep(cpu_for(device_type), dtype)
+
+    _wrap(torch.amp.autocast_mode.autocast, ("__init__",), _autocast(lambda: usual("cuda")))
     _wrap(torch.amp.grad_scaler.GradScaler, ("__init__",), _scaler)
-    _wrap(torch, _ABOUT_AUTOCAST, _of_device_kind)
+    torch.get_autocast_dtype, torch.set_autocast_dtype = get_autocast_dtype, set_autocast_dtype
+    torch.get_autocast_gpu_dtype = lambda: get_autocast_dtype("cuda")
+    torch.set_autocast_gpu_dtype = lambda dtype: set_autocast_dtype("cuda", dtype)
+    _wrap(torch, ("is_autocast_enabled", "set_autocast_enabled"), _of_device_kind)
     _wrap(torch.amp, ("is_autocast_available",), _of_device_kind)
     for name in ("custom_fwd", "custom_bwd"):
         _wrap(torch.amp, (name,), _decorator_of_device_kind)
         setattr(torch.cuda.amp, name, partial(getattr(torch.amp, name), device_type="cuda"))
-    torch.get_autocast_gpu_dtype = lambda: torch.get_autocast_dtype("cpu")
 
 
 def _wrap(
@@ -139,8 +152,8 @@ def _of_type(function: Function) -> Function:
     return call
 
 
-def _autocast(usual: Any) -> Callable[[Function], Function]:
-    """Return a wrapper of ``autocast.__init__``; `usual` is the type that CUDA's casts to if none is given."""
+def _autocast(usual: Callable[[], Any]) -> Callable[[Function], Function]:
+    """Return a wrapper of ``autocast.__init__``; `usual` gives the type that CUDA's casts to if none is given."""
 
     def wrapper(function: Function) -> Function:
         @wraps(function)
@@ -148,7 +161,7 @@ def _autocast(usual: Any) -> Callable[[Function], Function]:
             __tracebackhide__ = True
             asked = cpu_for(device_type)
             if asked != device_type and dtype is None:
-                dtype = usual
+                dtype = usual()
             function(self, asked, dtype, *args, **kwargs)
 
         return call

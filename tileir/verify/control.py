@@ -138,7 +138,7 @@ def _values_violation(op: Op, target: Op, what: str, wanted: Sequence[Type]) -> 
 
 
 MAX_CALL_DEPTH = 64
-"""Functions that wait for each other's results. Targets follow calls with as many frames of Python for each."""
+"""Functions in a chain of calls. Targets take several frames of Python for each."""
 
 
 def _types(values: Iterable[Value]) -> list[Type]:

@@ -181,7 +181,7 @@ class _Driver:
         builder.cbranch(builder.icmp_signed("<", following, self._last), blocks["head"], blocks["fetch"])
 
     def _end(self) -> None:
-        """Return the status and the number of tile blocks that have run, after making streaming stores visible."""
+        """Emit the end: streaming stores become visible, the number of tile blocks is stored, the status returned."""
         builder, blocks = self._at("done"), self._blocks
         status = builder.phi(I32)
         status.add_incoming(I32(0), blocks["head"])

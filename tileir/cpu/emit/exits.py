@@ -138,11 +138,11 @@ class Exits:
         return len(self.traps) - len(sites) + 1
 
     def leave_with(self, status: ir.Value) -> None:
-        """Return `status` if it is not 0; whoever gave it has left the evidence."""
+        """Emit a return of `status` if it is not 0; whoever gave it has left the evidence."""
         self._leave_if(self.builder.icmp_unsigned("!=", status, I32(0)), status)
 
     def leave_if(self, condition: ir.Value, status: int, evidence: Mapping[int, ir.Value] = NO_EVIDENCE) -> None:
-        """Return `status` when `condition` holds; leave words at places of the arena."""
+        """Emit a return of `status` when `condition` holds; leave words at places of the arena."""
         self._leave_if(condition, I32(status), evidence)
 
     def _leave_if(self, condition: ir.Value, status: ir.Value, evidence: Mapping[int, ir.Value] = NO_EVIDENCE) -> None:

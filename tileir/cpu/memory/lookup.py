@@ -111,7 +111,7 @@ class _Asked:
         return self.builder.lshr(self.builder.mul(elements, bits), I128(3))
 
     def leave(self, number: int, evidence: Sequence[ir.Value]) -> None:
-        """Return the trap site that is so many after the first."""
+        """Emit a return of the trap site that is so many after the first."""
         for position, word in enumerate(evidence):
             self.builder.store(word, self.builder.gep(self.arena, [I64(EVIDENCE + 8 * position)], source_etype=I8))
         self.builder.ret(self.builder.add(self.site, I32(number)))

@@ -19,7 +19,7 @@ arrays and tensors are asked by the names of their attributes.
 
 enum { LIMIT = 64, CHUNK = 128, FUEL = 136, GRID = 144, SLOTS = 232 };
 
-/* The Python objects of a Launcher: types and torch.strided, what a launch uses, what is called where one went wrong. */
+/* Python objects of a Launcher: types and torch.strided, what a launch uses, what is called where one went wrong. */
 enum { ARRAY, TENSOR, STRIDED, BOUND, LAUNCH, ANSWER, ARENAS, TICKER, RUNNING, ENDED, HELD };
 
 /* Attributes by name, as strings that live as long as the process: a lookup with a new string is slow. */
@@ -326,12 +326,9 @@ static int launcher_init(PyObject *object, PyObject *given, PyObject *Py_UNUSED(
     if (!PyArg_ParseTuple(given, "O!KKLnKdO!", &PyTuple_Type, &parameters, &record, &driver, &self->fuel,
                           &self->arena_size, &seconds, &self->worth, &PyTuple_Type, &held))
         return -1;
-    for (Py_ssize_t at = 0; at < HELD; at++) {
-        PyObject *object_held = PyTuple_GetItem(held, at);
-        if (object_held == NULL)
+    for (Py_ssize_t at = 0; at < HELD; at++)
+        if ((self->held[at] = Py_XNewRef(PyTuple_GetItem(held, at))) == NULL)
             return -1;
-        self->held[at] = Py_NewRef(object_held);
-    }
     self->record = (unsigned char *)(uintptr_t)record;
     self->seconds = (double *)(uintptr_t)seconds;
     self->driver = (int32_t(*)(void *, void *))(uintptr_t)driver;
@@ -384,13 +381,17 @@ static PyType_Spec launcher_spec = {
     "tileir.cpu.run._launcher.Launcher", sizeof(Launcher), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, launcher_slots};
 
 static int add_types(PyObject *module) {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) { /* `names` are of one interpreter */
+        PyErr_SetString(PyExc_ImportError, "only the main interpreter launches directly");
+        return -1;
+    }
     for (int at = 0; at < NAMES; at++)
         if ((names[at] = PyUnicode_InternFromString(spelling[at])) == NULL)
             return -1;
     PyObject *type = PyType_FromSpec(&launcher_spec);
-    int failed = type == NULL || PyModule_AddType(module, (PyTypeObject *)type) < 0;
+    int added = type == NULL ? -1 : PyModule_AddType(module, (PyTypeObject *)type);
     Py_XDECREF(type);
-    return failed ? -1 : 0;
+    return added;
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, add_types}, {0, NULL}};

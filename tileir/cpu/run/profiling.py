@@ -205,7 +205,7 @@ def write_names(kernel: str, code: CodeMap, base: int) -> None:
 
 
 def _names(kernel: str, code: CodeMap) -> Iterator[tuple[int, int, str]]:
-    """Return ranges in order, none overlapping, with their names."""
+    """Yield ranges in order, none overlapping, with their names."""
     name = shown(kernel)
     for function in code.functions:
         at, end = function.begin, function.begin + function.size

@@ -155,8 +155,10 @@ class Pool:
 @cache
 def _sched_getcpu() -> Callable[[], int] | None:
     """Return the C library's function; None where threads cannot be kept from a processor."""
+    if not hasattr(os, "sched_setaffinity"):
+        return None
     found: Callable[[], int] | None = getattr(ctypes.CDLL(None), "sched_getcpu", None)
-    return found if hasattr(os, "sched_setaffinity") else None
+    return found
 
 
 def processor() -> int | None:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 from harness import BASE_FLOATS, Batch, Case, called, case, compiled, interpreted
 from samples import COUNT, differing, ulps
 
+import tileir
+from tileir.cli import main
 from tileir.cpu.llvm.engine import host
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
@@ -156,3 +159,45 @@ def test_functions_are_vectorized_and_call_no_library(batch: Batch) -> None:
     assert called(batch.assembly()) == set()
     for found in FUNCTIONS:
         assert re.search(r"v\w+p[sd]\s.*zmm", code[found.number]), found.name
+
+
+def power_of(element: str, name: str, kind: str, exponent: str) -> str:
+    tile, power = f"tile<64x{element}>", f"tile<64x{kind}>"
+    return f"""
+cuda_tile.module @m {{
+  entry @power(%from: tile<ptr<{element}>>, %to: tile<ptr<{element}>>) {{
+    %in = make_tensor_view %from, shape = [64], strides = [1] : tensor_view<64x{element}, strides=[1]>
+    %out = make_tensor_view %to, shape = [64], strides = [1] : tensor_view<64x{element}, strides=[1]>
+    %ins = make_partition_view %in : partition_view<tile=(64), tensor_view<64x{element}, strides=[1]>>
+    %outs = make_partition_view %out : partition_view<tile=(64), tensor_view<64x{element}, strides=[1]>>
+    %0 = constant <i32: 0> : tile<i32>
+    %n = constant <{kind}: {exponent}> : {power}
+    %x, %1 = load_view_tko weak %ins[%0] : partition_view<tile=(64), tensor_view<64x{element}, strides=[1]>>, tile<i32> -> {tile}, token
+    %y = {name} %x, %n : {tile}{f", {power}" if name == "fpowi" else ""}
+    %2 = store_view_tko weak %y, %outs[%0] : {tile}, partition_view<tile=(64), tensor_view<64x{element}, strides=[1]>>, tile<i32> -> token
+    return
+  }}
+}}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("exponent", [-2, -1, 0, 1, 2, 3, 8, 9])
+@pytest.mark.parametrize("element", BASE_FLOATS, ids=lambda element: element.name)
+@pytest.mark.parametrize("name", ["fpowi", "pow"])
+def test_constant_exponents_give_the_powers_of_others(name: str, element: t.ElementType, exponent: int) -> None:
+    kind, number = ("i32", str(exponent)) if name == "fpowi" else (element.name, f"{exponent}.0")
+    kernel = tileir.parse(power_of(element.name, name, kind, number))["power"]
+    generator = np.random.default_rng(5)
+    numbers = np.concatenate((SPECIAL, generator.uniform(-3, 3, 64 - len(SPECIAL)))).astype(dtype_of(element))
+    got, expected = np.zeros((2, 64), numbers.dtype)
+    kernel.launch((1, 1, 1), numbers, got, target="cpu")
+    kernel.launch((1, 1, 1), numbers, expected, target="interp")
+    assert (ulps(got, expected, element) <= 1).all()
+
+
+@pytest.mark.parametrize(("name", "kind", "number"), [("fpowi", "i32", "2"), ("pow", "f32", "2.0")])
+def test_a_square_is_one_multiplication(name: str, kind: str, number: str, tmp_path: Path) -> None:
+    source, code = tmp_path / "power.mlir", tmp_path / "power.ll"
+    source.write_text(power_of("f32", name, kind, number), encoding="utf-8")
+    assert main(["compile", str(source), "--emit", "llvm", "-o", str(code)]) == 0
+    assert set(re.findall(r" = (f(?!cmp)\w+) ", code.read_text(encoding="utf-8"))) == {"fmul"}

@@ -394,7 +394,6 @@ _FUNCTIONS: dict[type[Op], tuple[Formula, Formula]] = {
     Cosh: (exponential.cosh_f32, exponential.cosh_f64),
     Exp: (exponential.exp_f32, exponential.exp_f64),
     Exp2: (exponential.exp2_f32, exponential.exp2_f64),
-    FPowF: (exponential.pow_f32, exponential.pow_f64),
     Log: (exponential.log_f32, exponential.log_f64),
     Log2: (exponential.log2_f32, exponential.log2_f64),
     Rsqrt: (exponential.rsqrt_f32, exponential.rsqrt_f64),
@@ -418,13 +417,33 @@ def lower_function(lowering: Lowering, op: Op) -> None:
     pointwise(lowering, op, flushing_if_asked(op, compute))
 
 
-@rules(FPowI)
-def lower_fpowi(lowering: Lowering, op: FPowI) -> None:
+MOST_FACTORS = 8
+"""Factors of a power that is multiplied out in f64: their roundings do not show in f32. In f64 it is a square."""
+
+
+@rules(FPowF, FPowI)
+def lower_power(lowering: Lowering, op: Op) -> None:
+    """Compute a power; with a constant exponent that is small, as a product."""
     element = element_of(op)
     formula = exponential.pow_f64 if element is t.F64 else exponential.pow_f32
+    counts = range(1, 3 if element is t.F64 else MOST_FACTORS + 1)
+    kind = op.operands[1].tile.number
 
     def compute(builder: ir.IRBuilder, source: Num, exponent: Num) -> Num:
-        number = integer(builder, exponent).converted(DOUBLE)
-        return rounded(element, formula(real(builder, source), number))
+        x, number = real(builder, source), exponent.wide
+        if kind is not t.I1 and isinstance(number, ir.Constant) and number.constant in counts:
+            return rounded(element, _multiplied(x, int(number.constant)))
+        if kind.is_int:
+            return rounded(element, formula(x, integer(builder, exponent).converted(DOUBLE)))
+        return rounded(element, formula(x, real(builder, exponent)))
 
     pointwise(lowering, op, compute)
+
+
+def _multiplied(x: Real, count: int) -> Real:
+    if count <= 2:
+        return x * x if count == 2 else x
+    product = factor = x.double()
+    for _ in range(count - 1):
+        product = product * factor
+    return product.single()

@@ -34,10 +34,14 @@ MASKS = {
   %mask = andi %one, %below_n : {I1}""",
     "from a start": f"""%at = addi %column, %first : {I32}
   %mask = cmpi less_than %at, %n, signed : {I32} -> {I1}""",
+    "an end for each row": f"%mask = cmpi less_than %column, %start, signed : {I32} -> {I1}",
+    "a start for each row": f"""%at = addi %column, %start : {I32}
+  %below_n = cmpi greater_than_or_equal %n, %at, unsigned : {I32} -> {I1}
+  %below_m = cmpi less_than %at, %m, signed : {I32} -> {I1}
+  %mask = andi %below_n, %below_m : {I1}""",
 }
 OTHER_MASKS = {
     "the other end": f"%mask = cmpi less_than %n, %column, signed : {I32} -> {I1}",
-    "another end for each row": f"%mask = cmpi less_than %column, %start, signed : {I32} -> {I1}",
     "rows or columns": f"{BELOW_N}\n  {WANTED}\n  %mask = ori %below_n, %wanted : {I1}",
 }
 

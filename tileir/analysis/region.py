@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeGuard
 
 from tileir.analysis.affine import is_even, is_even_along, is_uniform, is_uniform_along, lane_steps, unit_dimension
 from tileir.analysis.effects import MemoryAccess
@@ -103,12 +104,14 @@ _LESS = {
 class Prefix:
     """A guard: a comparison that leaves the first elements of the tile along `dim`; None: all of them, or none.
 
-    `own` is that dimension in the comparison itself, along which its lesser side rises by 1.
+    `own` is that dimension in the comparison itself, along which its lesser side rises by 1. `dims`: those of the
+    comparison, where each row along `dim` ends in a place of its own; None if all end in the same.
     """
 
     comparison: integer.CmpI
     own: int | None
     dim: int | None
+    dims: Dims | None = None
 
 
 def sides_of(op: integer.CmpI) -> tuple[Value, Value]:
@@ -124,7 +127,7 @@ def is_strict(op: integer.CmpI) -> bool:
 def prefix_of(part: MaskPart, known: Forms) -> Prefix | None:
     """Return the prefix that a part of a mask is; None if it is none."""
     op = part.value.op
-    if not isinstance(op, integer.CmpI) or op.comparison_predicate not in _LESS or op.lhs.tile.number.bits < 8:
+    if not _is_inequality(op):
         return None
     (less, more), extents = map(known.of, sides_of(op)), op.lhs.tile.shape
     if not is_uniform(more):
@@ -138,6 +141,23 @@ def prefix_of(part: MaskPart, known: Forms) -> Prefix | None:
     if own not in part.dims or not all(is_uniform_along(less, dim, extents) for dim in others):
         return None
     return Prefix(op, own, part.dims.index(own))
+
+
+def end_of_rows(part: MaskPart, dim: int, known: Forms) -> Prefix | None:
+    """Return the guard that ends each row along `dim`, in a place that depends on the row; None if a part of a mask is
+    none."""
+    op, own = part.value.op, part.dims[dim]
+    if own is None or not _is_inequality(op):
+        return None
+    (less, more), extents = map(known.of, sides_of(op)), op.lhs.tile.shape
+    rises = _constant(lane_steps(less.form, extents)[own]) == 1 and is_even_along(less, own, extents)
+    if not rises or not is_uniform_along(more, own, extents) or extents[own] > 1 << (op.lhs.tile.number.bits - 1):
+        return None
+    return Prefix(op, own, dim, part.dims)
+
+
+def _is_inequality(op: Op | None) -> TypeGuard[integer.CmpI]:
+    return isinstance(op, integer.CmpI) and op.comparison_predicate in _LESS and op.lhs.tile.number.bits >= 8
 
 
 def _rises(less: Affine, extents: Sequence[int]) -> int | None:
@@ -281,11 +301,11 @@ class Region:
         return prefixes if len(prefixes) == len(found) else None
 
     def ends_along(self, dim: int) -> list[Prefix] | None:
-        """Return the guards that end all rows along `dim` at one place, if the others are the same all along a row."""
+        """Return the guards that end rows along `dim`, if the others are the same all along a row."""
         ends = []
         for part in self.parts:
             if not self._is_same_along(part, dim):
-                prefix = prefix_of(part, self._known)
+                prefix = prefix_of(part, self._known) or end_of_rows(part, dim, self._known)
                 if prefix is None or prefix.dim != dim:
                     return None
                 ends.append(prefix)

@@ -73,8 +73,8 @@ class Loads:
         """The region of each access."""
         self.rows = {op: rows for op, region in self.regions.items() if (rows := row_access(region)) is not None}
         """The accesses through pointers to rows that lie anywhere."""
-        self.compared = {prefix.comparison: prefix.own for prefix in self._prefixes()}
-        """The comparisons that guard boxes and rows, with the dimension along which each rises."""
+        self.guards = {prefix.comparison: prefix for prefix in self._prefixes()}
+        """The guard that each of the comparisons of boxes and rows is."""
         loads = [access for access in accesses if access.declared.effect is Effect.READ]
         boxes = [load for load in loads if self.is_box(load)]
         for load in loads:
@@ -170,8 +170,8 @@ def _is_barrier(op: Op) -> bool:
 
 @dataclass(frozen=True)
 class RowAccess:
-    """An access to rows along `dim`. The guards of `ends` say where all rows end; besides, the mask is the same all
-    along a row."""
+    """An access to rows along `dim`. The guards of `ends` say where rows end; besides, the mask is the same all along a
+    row."""
 
     dim: int
     ends: Sequence[Prefix]

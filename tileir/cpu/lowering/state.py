@@ -200,6 +200,7 @@ class Lowering:
     keeps_panels: ir.Value | None = None
     """An i1 that is set if the memory read by such products does not change; None if it may."""
     active_counts: dict[Op, ActiveCount] = field(default_factory=dict)
+    active_rows: dict[Op, Tile] = field(default_factory=dict)
     """The counts of the comparisons that guard boxes and rows."""
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.safepoints`)."""

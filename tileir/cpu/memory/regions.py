@@ -18,9 +18,18 @@ from llvmlite import ir
 from tileir.analysis.effects import MemoryAccess, checked_access
 from tileir.analysis.region import Prefix, is_strict, is_view_box, sides_of
 from tileir.cpu.analysis.loads import LEAST_ROW, RowAccess
-from tileir.cpu.emit.elements import I1, I8, I64, memory_type
+from tileir.cpu.emit.elements import I1, I8, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, as_register, highest_index
-from tileir.cpu.emit.tiles import NativeTensorView, Tile, Window, address_of, materialized, pointer_to, wide
+from tileir.cpu.emit.tiles import (
+    ExpressionTile,
+    NativeTensorView,
+    Tile,
+    Window,
+    address_of,
+    materialized,
+    pointer_to,
+    wide,
+)
 from tileir.cpu.lowering.state import ActiveCount, Lowering
 from tileir.cpu.memory.copying import moved, moves_as_bytes, rows_along, some
 from tileir.cpu.memory.elements import load_element, load_nibble, store_element, store_nibble
@@ -392,8 +401,8 @@ def _pointer_row(lowering: Lowering, elements: PointerElements, rows: RowAccess,
     even = builder.icmp_unsigned("==", builder.sub(last, first), I64((extent - 1) * size))
     count: ir.Value = I64(extent)
     if elements.mask is not None:
-        compared = {term.comparison for term in rows.ends}
-        for found in (found for op, found in lowering.active_counts.items() if op in compared):
+        for guard in rows.ends:
+            found = _active_in_row(lowering, guard, index)
             count, even = _least(builder, count, found.count), builder.and_(even, found.regular)
         some = wide(builder, elements.mask.at(emit, index))
         count = builder.select(some, count, I64(0))
@@ -405,23 +414,51 @@ def _pointer_row(lowering: Lowering, elements: PointerElements, rows: RowAccess,
 # ---------------------------------------------------------------- guards
 
 
+IRREGULAR = I64(-1)
+"""The count of a row in which numbers do not rise by one as they seem to."""
+
+
 def count_active(lowering: Lowering, op: CmpI) -> None:
     """Note how many elements a comparison leaves active, from the corners of its operands, if it guards an access."""
-    if op not in lowering.loads.compared:
+    guard = lowering.loads.guards.get(op)
+    if guard is None:
         return
-    emit, builder, dim = lowering.emit, lowering.builder, lowering.loads.compared[op]
+    if guard.own is None or guard.dims is None:
+        extents = lowering.extents(sides_of(op)[0])
+        lowering.active_counts[op] = _active(lowering, op, guard.own, (I64(0),) * len(extents), extents)
+        return
+    shape, own = op.lhs.tile.shape, guard.own
+
+    def count(emit: Emitter, index: Index) -> Num:
+        found = _active(lowering, op, own, index, shape)
+        return Num(t.I64, wide=emit.builder.select(found.regular, found.count, IRREGULAR))
+
+    counts = ExpressionTile(t.tile(t.I64, *shape[:own], 1, *shape[own + 1 :]), count)
+    lowering.active_rows[op] = materialized(lowering.emit, counts)
+
+
+def _active_in_row(lowering: Lowering, guard: Prefix, index: Index) -> ActiveCount:
+    """Return how many elements a guard leaves active in the row that begins at an index."""
+    builder, op = lowering.builder, guard.comparison
+    if guard.dims is None:
+        return lowering.active_counts[op]
+    places = {own: at for own, at in zip(guard.dims, index) if own is not None and own != guard.own}
+    own_index = tuple(places.get(dim, I64(0)) for dim in range(op.lhs.tile.rank))
+    count = wide(builder, lowering.active_rows[op].at(lowering.emit, own_index))
+    return ActiveCount(count, builder.icmp_signed("!=", count, IRREGULAR))
+
+
+def _active(lowering: Lowering, op: CmpI, dim: int | None, start: Index, extents: Sequence[Extent]) -> ActiveCount:
+    """Return how many elements a comparison leaves active from an index on, along a dimension."""
+    builder, emit = lowering.builder, lowering.emit
     left, right = map(lowering.tile, sides_of(op))
-    extents, rank = lowering.extents(sides_of(op)[0]), left.type.rank
-    start = (I64(0),) * rank
     first, limit = (wide(builder, tile.at(emit, start)) for tile in (left, right))
     compare = builder.icmp_signed if op.signedness is Signedness.SIGNED else builder.icmp_unsigned
     some = compare("<" if is_strict(op) else "<=", first, limit)
     if dim is None:
-        lowering.active_counts[op] = ActiveCount(builder.zext(some, I64), I1(1))
-        return
+        return ActiveCount(builder.zext(some, I64), I1(1))
     extent, highest = as_register(extents[dim]), highest_index(builder, extents[dim])
-    end = tuple(highest if other == dim else I64(0) for other in range(rank))
-    last = wide(builder, left.at(emit, end))
+    last = wide(builder, left.at(emit, moved(start, dim, highest)))
     even = builder.icmp_unsigned("==", _widened(builder, builder.sub(last, first)), highest)
     regular = builder.and_(even, compare("<=", first, last))
     distance = _widened(builder, builder.sub(limit, first))
@@ -429,7 +466,7 @@ def count_active(lowering: Lowering, op: CmpI) -> None:
         count = _least(builder, distance, extent)
     else:
         count = builder.add(_least(builder, distance, highest), I64(1))
-    lowering.active_counts[op] = ActiveCount(builder.select(some, count, I64(0)), regular)
+    return ActiveCount(builder.select(some, count, I64(0)), regular)
 
 
 def _widened(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:

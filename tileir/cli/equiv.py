@@ -13,6 +13,7 @@ from tileir.passes.algebraic import algebraic
 from tileir.runtime import cli_arguments
 from tileir.runtime.cli_arguments import given_values
 from tileir.runtime.module import Kernel, Module
+from tileir.sanitize.proofs.smt import INSTALLED
 
 TRIALS = 24
 
@@ -35,7 +36,9 @@ behaviour say nothing. With --algebraic sums may be taken in any order and be sp
 lost term still shows; arrays of floats are i32 then. Without --grid, inputs are generated for every entry of A: small
 numbers, pairs of edge values, arrays that are given for several parameters, and numbers of the whole range. B must not
 have faults that A has not (the sanitizer looks at some launches of both), nor other outcomes, where the programs have
-atomic operations and are small enough to be explored.
+atomic operations and are small enough to be explored. Straight-line programs are then compared for all inputs, where
+an SMT solver is installed (pip install 'tileir[prove]'): "equal: proved for all inputs" if it shows that every access
+has the same operands. Floating-point operations count as equal only on equal operands.
 
 {cli_arguments.GRAMMAR}
 examples:
@@ -59,8 +62,9 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(f"@{one.name}: the parameters of the two programs differ")
         inputs = list(_inputs(one, options)) if options.grid is None else [_given(one, options)]
         found = compare(one, other, inputs, target.name, options.ulps, refine=True)
-        show.line(f"@{one.name}: {_verdict(found)}")
-        status = max(status, FINE if found.equal else FAULT)
+        proved = found.difference is None and _proved(one, other)
+        show.line(f"@{one.name}: {'equal: proved for all inputs' if proved else _verdict(found)}")
+        status = max(status, FINE if proved or found.equal else FAULT)
     return status
 
 
@@ -87,6 +91,15 @@ def _given(kernel: Kernel, options: argparse.Namespace) -> Trial:
     values = [one.value for one in given_values(kernel, options.arguments, options.seed)]
     grid = checked(kernel, chosen_target(options.target), options.grid, values, True, {})
     return Trial(grid, tuple(values), "given arguments")
+
+
+def _proved(first: Kernel, second: Kernel) -> bool:
+    """Return whether the solver, if it is installed, shows that two kernels are equal."""
+    if not INSTALLED:
+        return False
+    from tileir.fuzz.proving import proved_equal
+
+    return proved_equal(first.entry, second.entry)
 
 
 def _verdict(found: Comparison) -> str:

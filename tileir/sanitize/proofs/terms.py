@@ -22,6 +22,19 @@ MOST_BITS = 24
 """Bits of the operands of a bitwise function that is spelled out."""
 
 
+def solved(conditions: Iterable[z3.BoolRef]) -> z3.ModelRef | bool | None:
+    """Return a solution, False if there is none, None if that was not found in so many steps."""
+    solver = z3.Solver()
+    # Its own handler of interrupts would swallow them, and leave calls of the system that they no longer end.
+    solver.set("ctrl_c", False)
+    solver.set("rlimit", STEPS)
+    solver.add(*conditions)
+    found = solver.check()
+    if found == z3.unsat:
+        return False
+    return solver.model() if found == z3.sat else None
+
+
 class Question:
     """The launches in question: parameters and the extents of the grid, which all tile blocks share."""
 
@@ -58,14 +71,14 @@ class Question:
     def is_sure(self, one: Instance) -> bool:
         """Return whether the footprint gives the address of every touched element: nothing wraps around."""
         needs = one.fits(one.footprint.needs)
-        return z3.is_true(needs) or self._solved([*one.facts, z3.Not(needs)]) is False
+        return z3.is_true(needs) or solved([*self.facts, *one.facts, z3.Not(needs)]) is False
 
     def meeting(self, one: Instance, other: Instance) -> tuple[()] | tuple[Block, Block] | None:
         """Return two different tile blocks that touch one byte; () if there are none, None if the solver gives up."""
         ids = list(zip(one.block, other.block))
         conditions = [*one.facts, *other.facts, z3.Or([a != b for a, b in ids])]
         conditions += [one.first <= other.last, other.first <= one.last]
-        model = self._solved(conditions)
+        model = solved([*self.facts, *conditions])
         if isinstance(model, bool):
             return ()
         if model is None:
@@ -74,19 +87,7 @@ class Question:
 
     def never_outside(self, one: Instance, low: int, high: int) -> bool:
         """Return whether no touched byte lies outside [`low`, `high`)."""
-        return self._solved([*one.facts, z3.Or(one.first < low, one.last >= high)]) is False
-
-    def _solved(self, conditions: Iterable[z3.BoolRef]) -> z3.ModelRef | bool | None:
-        """Return a solution, False if there is none, None if that was not found in so many steps."""
-        solver = z3.Solver()
-        # Its own handler of interrupts would swallow them, and leave calls of the system that they no longer end.
-        solver.set("ctrl_c", False)
-        solver.set("rlimit", STEPS)
-        solver.add(*self.facts, *conditions)
-        found = solver.check()
-        if found == z3.unsat:
-            return False
-        return solver.model() if found == z3.sat else None
+        return solved([*self.facts, *one.facts, z3.Or(one.first < low, one.last >= high)]) is False
 
     def _block(self, model: z3.ModelRef, one: Instance) -> Block:
         x, y, z = (model.eval(id, model_completion=True).as_long() for id in one.block)

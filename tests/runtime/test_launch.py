@@ -110,6 +110,7 @@ class TestLaunch:
             (None, TypeError, "got None"),
             (True, TypeError, "got True"),
             ((None, 1), TypeError, "got (None, 1)"),
+            (np.zeros(5000), TypeError, "got an object of type ndarray; the grid comes before the kernel's arguments"),
         ],
     )
     def test_grids_that_are_refused(self, grid, error, text):
@@ -117,6 +118,10 @@ class TestLaunch:
             tileir.parse(TWO)["second"].launch(grid, target="interp")
         assert str(caught.value).startswith("kernel @second, grid: ")
         assert text in str(caught.value)
+
+    def test_a_grid_in_brackets_is_told_of_launch(self):
+        with pytest.raises(TypeError, match=r"launch it with kernel.launch\(grid, ...\)"):
+            tileir.parse(TWO)["second"][(4,)](1)
 
     def test_the_largest_extent_is_a_grid(self):
         assert checked_grid((1, MAX_EXTENT), "k") == (1, MAX_EXTENT, 1)

@@ -1,6 +1,8 @@
 """Loading programs from files, text and bytes."""
 
+import errno
 import os
+import pickle
 from pathlib import Path
 
 import pytest
@@ -116,3 +118,13 @@ def test_the_beginning_of_bytecode_is_no_text(content: bytes) -> None:
     (fault,) = caught.value.diagnostics
     assert fault.code == "E0901"
     assert fault.message.endswith(f"got {content[:8].hex(' ')}")
+
+
+def test_a_file_that_cannot_be_read_is_an_os_error_too(tmp_path):
+    missing = str(tmp_path / "missing.mlir")
+    for path, number in ((missing, errno.ENOENT), (str(tmp_path), errno.EISDIR)):
+        with pytest.raises(OSError) as caught:
+            tileir.load(path)
+        error = pickle.loads(pickle.dumps(caught.value))
+        assert isinstance(error, tileir.DiagnosticError) and error.codes == caught.value.codes
+        assert (error.errno, error.filename) == (number, path) and path in str(error)

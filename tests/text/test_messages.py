@@ -188,11 +188,16 @@ def test_every_word_for_another_dialect_names_operations_that_exist() -> None:
 
 
 @pytest.mark.parametrize(
-    ("type", "near"),
-    [("vector<4xf32>", "tile"), ("!tt.ptr<f32>", "ptr"), ("memref<4xf32>", "tensor_view"), ("tensor<4xf32>", "tile")],
+    ("type", "hint"),
+    [
+        ("vector<4xf32>", "write 'tile<4xf32>'"),
+        ("!tt.ptr<f32>", "did you mean 'ptr'?"),
+        ("tile<vector<4xf32>>", "did you mean 'tile'?"),
+        ("tensor<4xf32>", "write 'tile<4xf32>'"),
+    ],
 )
-def test_types_of_other_dialects_are_known(type: str, near: str) -> None:
-    assert only_fault(f"entry @k(%a: {type}) {{ return }}").hint == f"did you mean '{near}'?"
+def test_types_of_other_dialects_are_known(type: str, hint: str) -> None:
+    assert only_fault(f"entry @k(%a: {type}) {{ return }}").hint == hint
 
 
 @pytest.mark.parametrize(
@@ -300,3 +305,24 @@ def test_a_float_of_any_length_is_read(literal: str) -> None:
 def test_a_tensor_view_ends_without_a_comma(type: str) -> None:
     text = f"entry @k(%a: {type.replace('«>»>', '«>»')}) {{ return }}"
     check_faults(text, "E0103")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("# a comment\nentry @k() { return }", "comments begin with //"),
+        ("entry @k() {\n  #comment\n  return\n}", "comments begin with //"),
+        ("entry @k() {\n  return;\n}", "leave it out"),
+        ("entry @k(%n: tile<i32>) {\n  %m = addi n, %n : tile<i32>\n  return\n}", "did you mean '%n'?"),
+        ("entry @k(%n: index) { return }", "write 'tile<i64>' or 'tile<i32>'"),
+        ("entry @k(%n: i64) { return }", "write 'tile<i64>'"),
+        ("entry @k() {\n  %n = constant <i64: 1> : i64\n  return\n}", "write 'tile<i64>'"),
+        ("entry @k(%p: memref<4x?xf16>) { return }", "write 'tile<ptr<f16>>', of which 'make_tensor_view'"),
+        ("entry @k(%p: tensor<?xf32>) { return }", "write 'tile<ptr<f32>>'"),
+        ("entry @k() {\n  %x = constant <f32: 1.0> : vector<8xf32>\n  return\n}", "write 'tile<8xf32>'"),
+        ("entry @k(%n: tile<i32>) { return %n : tile<i32> }", "an entry returns nothing: store the value"),
+    ],
+)
+def test_habits_of_other_languages_are_told_what_to_write(text: str, hint: str) -> None:
+    fault = only_fault(text)
+    assert hint in (fault.hint or "")

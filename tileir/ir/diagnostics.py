@@ -163,6 +163,20 @@ class DiagnosticError(Exception):
         return [diagnostic.code for diagnostic in self.diagnostics]
 
 
+class FileError(DiagnosticError, OSError):
+    """A file that cannot be read.
+
+    Its attributes are those of `DiagnosticError`, and `errno`, `strerror` and `filename` as of every OSError.
+    """
+
+    def __init__(self, diagnostic: Diagnostic, number: int | None, reason: str, filename: str) -> None:
+        super().__init__([diagnostic])
+        self.errno, self.strerror, self.filename = number, reason, filename
+
+    def __reduce__(self) -> tuple[type[FileError], tuple[object, ...]]:
+        return type(self), (self.diagnostics[0], self.errno, self.strerror, self.filename)
+
+
 class UnsupportedError(Exception):
     """Something that a target cannot do.
 

@@ -68,4 +68,7 @@ def _extent(entry: object, kernel: str, grid: GridLike) -> int:
 
 
 def _not_integers(grid: object, kernel: str) -> TypeError:
-    return TypeError(f"kernel @{shown(kernel)}, grid: expected 1 to 3 positive integers, got {grid!r}")
+    short = grid is None or isinstance(grid, str | bytes | float | bool | tuple | list)
+    otherwise = f"an object of type {type(grid).__name__}; the grid comes before the kernel's arguments"
+    got = f"{grid!r:.60}" if short else otherwise
+    return TypeError(f"kernel @{shown(kernel)}, grid: expected 1 to 3 positive integers, got {got}")

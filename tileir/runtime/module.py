@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar, cast, runtime_checkable
 
 from tileir.ir import core
 from tileir.ir import types as t
@@ -239,6 +239,10 @@ class Kernel(Memo):
             if keywords:
                 args, keywords = self._separated(args, keywords)
             launch_kernel(self, grid, args, target, check, keywords)
+
+    def __getitem__(self, grid: object) -> NoReturn:
+        """Raise TypeError: ``kernel[grid](...)`` of other languages is `launch` here."""
+        raise TypeError(f"kernel @{shown(self.name)}: launch it with kernel.launch(grid, ...), not kernel[grid](...)")
 
     @cached_property
     def _separated(self) -> Callable[..., tuple[Sequence[object], LaunchOptions]]:

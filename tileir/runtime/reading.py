@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import math
 from pathlib import Path
 from typing import IO
 
 from tileir.ir.core import Module
-from tileir.ir.diagnostics import Diagnostic, DiagnosticError
+from tileir.ir.diagnostics import Diagnostic, DiagnosticError, FileError
 from tileir.ir.loc import SourceLoc, file_position
 from tileir.ir.versions import NEWEST
 
@@ -82,15 +83,17 @@ def _decoded(content: bytes, filename: str) -> str:
 
 
 def read_file(path: Path) -> bytes:
-    """Return the content of a file. Raises `DiagnosticError` E0001, E0002 or E0004."""
+    """Return the content of a file. Raises `FileError` E0001 or E0002, `DiagnosticError` E0004."""
     try:
         if path.is_dir():
-            raise _failure("E0002", f"cannot read '{path}': expected a file, got a directory")
+            raise IsADirectoryError(errno.EISDIR, "expected a file, got a directory")
         with path.open("rb") as file:
             return read_stream(file, str(path))
     except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
         reason = getattr(error, "strerror", None) or str(error)
-        raise _failure("E0001", f"cannot read '{path}': {reason.lower()}") from None
+        code = "E0002" if isinstance(error, IsADirectoryError) else "E0001"
+        diagnostic = Diagnostic(code, f"cannot read '{path}': {reason.lower()}")
+        raise FileError(diagnostic, getattr(error, "errno", None), reason, str(path)) from None
 
 
 def read_stream(file: IO[bytes], name: str) -> bytes:

@@ -10,6 +10,7 @@ from tileir.ir.escaping import shown
 from tileir.ir.types import TensorViewType, TileViewType, Type
 from tileir.ops.calls import Call, Func, PreviewCall
 from tileir.ops.control import Break, Continue, For, If, Loop, Return, Yield
+from tileir.ops.module import Entry
 from tileir.verify.bodies import body_values
 from tileir.verify.debug import add_function_scope
 from tileir.verify.items import add_item, add_signature
@@ -107,7 +108,10 @@ def exit_values(op: Break | Continue | Return, context: CheckContext) -> Violati
     if target is None or target in context.unsound:
         return None
     what, wanted = _wanted(op, target)
-    return _values_violation(op, target, what, wanted)
+    hint = (
+        "an entry returns nothing: store the value through one of its pointers" if isinstance(target, Entry) else None
+    )
+    return _values_violation(op, target, what, wanted, hint)
 
 
 def _wanted(op: Op, target: Op) -> tuple[str, Sequence[Type]]:
@@ -129,12 +133,14 @@ def branch_values(op: Yield, context: CheckContext) -> Violation | None:
     return _values_violation(op, parent, "the results of the 'if'", _types(parent.outputs))
 
 
-def _values_violation(op: Op, target: Op, what: str, wanted: Sequence[Type]) -> Violation | None:
+def _values_violation(
+    op: Op, target: Op, what: str, wanted: Sequence[Type], hint: str | None = None
+) -> Violation | None:
     found = _types(op.operands)
     if list(wanted) == found:
         return None
     notes = noted(f"the '{target.spec.name}' is here", target.loc)
-    return Violation("operands", f"{what}, {type_list(wanted)}", type_list(found), notes)
+    return Violation("operands", f"{what}, {type_list(wanted)}", type_list(found), notes, hint)
 
 
 MAX_CALL_DEPTH = 64

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tileir.ir.partial import POISON
-from tileir.ir.types import ElementType, TensorViewType, TileType, TileViewType
+from tileir.ir.types import ElementType, PointerType, TensorViewType, TileType, TileViewType
 from tileir.ops.module import Entry, Global, ModuleOp
 from tileir.verify.debug import add_function_scope, item_without_scope
 from tileir.verify.hints import entries_are_dictionaries
@@ -49,7 +49,9 @@ def scalar_arguments(op: Entry, context: CheckContext) -> Violation | None:
 def tile_arguments(op: Entry, context: CheckContext) -> Violation | None:
     for index, type in enumerate(op.function_type.inputs if context.level >= (13, 5) else ()):
         if not isinstance(type, TileType) and type is not POISON:
-            hint = "pass a pointer and make the view in the body" if isinstance(type, VIEWS) else None
+            view = "pass a pointer and make the view in the body"
+            bare = f"write 'tile<{type!r}>'" if isinstance(type, ElementType | PointerType) else None
+            hint = view if isinstance(type, VIEWS) else bare
             return Violation(f"argument {index}", "a scalar tile in version 13.5", repr(type), hint=hint)
     return None
 

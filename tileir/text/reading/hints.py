@@ -259,6 +259,8 @@ _TYPES = {
     "llvm.ptr": "ptr",
 }
 """Types by names in small letters."""
+_FOREIGN = re.compile(r"(index|memref|tensor|vector)\b(?:<((?:[\d?]+x)*)([a-z]\w*))?", re.ASCII)
+"""Types of values in other dialects: their names, extents and elements."""
 _SIGNED = re.compile(r"[su]i?(\d+)|u?int(\d+)", re.ASCII)
 """Integers, which have no sign of their own here."""
 _KEYWORDS = {
@@ -297,6 +299,19 @@ def type_hint(name: str, known: Iterable[str]) -> str | None:
     signed = _SIGNED.fullmatch(small)
     meant = by_small.get(small) or _TYPES.get(small) or (signed and f"i{signed[1] or signed[2]}")
     return f"did you mean '{meant}'?" if meant in names else did_you_mean(name, names)
+
+
+def value_type_hint(text: str) -> str | None:
+    """Return a hint for the type of a value in another dialect, which `text` begins with."""
+    found = _FOREIGN.match(text)
+    if found is None:
+        return None
+    name, extents, element = found[1], found[2] or "", found[3] or "f32"
+    if name == "index":
+        return "an index is an integer: write 'tile<i64>' or 'tile<i32>'"
+    if name == "memref" or "?" in extents:
+        return f"memory is passed as a pointer: write 'tile<ptr<{element}>>', of which 'make_tensor_view' makes a view"
+    return f"write 'tile<{extents}{element}>'"
 
 
 def keyword_hint(word: str, known: Iterable[str]) -> str | None:

@@ -19,6 +19,7 @@ from tileir.ir.partial import POISON
 from tileir.ir.types import F32, F64, I1, I4, I64, TF32, TF32_UNUSED_BITS, ElementType, TileType, Type
 from tileir.text.numbers import float_bits
 from tileir.text.reading import codes
+from tileir.text.reading.hints import conversion_hint
 from tileir.text.reading.lexer import END, token_at
 from tileir.text.reading.reader import MAX_NESTING, Reader, TextFault, shown_token, whole_number
 
@@ -110,7 +111,8 @@ def constant_elements(
     if type is POISON or element is POISON:
         return None
     if not isinstance(type, TileType):
-        reader.fail(codes.LITERAL_ELEMENT, f"expected a tile type for a constant, got {type!r}", at)
+        hint = conversion_hint(type, type)
+        reader.fail(codes.LITERAL_ELEMENT, f"expected a tile type for a constant, got {type!r}", at, hint=hint)
     if element is not None and type.element is not element:
         message = f"expected the element type of {type!r}, got {element!r}"
         reader.fail(codes.LITERAL_ELEMENT, message, at, expected=repr(type.element), got=repr(element))

@@ -25,6 +25,8 @@ MAX_SHOWN_TOKEN = 60
 _ONE_CHARACTER = re.compile(r"[\w,:=(){}\[\]<>?+-]", re.ASCII)
 _BARE_WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _QUOTED_WORD = re.compile(r"'(\w+)'")
+_CHARACTERS = {"#": "comments begin with //", ";": "an operation ends without a mark: leave it out"}
+"""Hints on characters that other languages use."""
 _WHOLE_STRING = re.compile(r'"[^"\\\n]*(?:\\(?:["\\nt]|[0-9A-Fa-f]{2})[^"\\\n]*)*"')
 _STRING_TOKEN = re.compile(STRING)
 _LONGEST_NUMBER = 64
@@ -149,7 +151,9 @@ class Reader(TokenCursor):
         if token[0] == '"' or token[:2] == '@"':
             self.check_string(token, loc)
         elif len(token) == 1 and not _ONE_CHARACTER.fullmatch(token):
-            self.fail(codes.CHARACTER, f"expected a token, got the character {token!a}", loc, got=ascii(token))
+            hint = _CHARACTERS.get(token)
+            message = f"expected a token, got the character {token!a}"
+            self.fail(codes.CHARACTER, message, loc, hint=hint, got=ascii(token))
 
     def check_string(self, token: str, loc: SourceLoc | None = None) -> None:
         if not _WHOLE_STRING.fullmatch(token.lstrip("@")):

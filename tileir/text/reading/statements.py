@@ -78,7 +78,8 @@ class StatementReader(ValueReader):
             self.braces, open_braces = braces, self.braces - braces
             self.after_fault(fault, begin, open_braces, token)
             self.poison(names)
-            block.append(Unread([], (), loc=self.place(begin, begin)))
+            if token != ";":
+                block.append(Unread([], (), loc=self.place(begin, begin)))
 
     def after_fault(self, fault: TextFault, begin: int, open_braces: int, name: str = "") -> None:
         """Report a fault of the operation called `name`, at the offset `begin`, and skip the rest of it."""
@@ -124,7 +125,7 @@ class StatementReader(ValueReader):
         if token[0] == '"':
             return self.generic
         if not (token[0].isalpha() or token[0] == "_"):
-            self.expected("an operation")
+            self.expected("an operation", "comments begin with //" if token[0] == "#" else None)
         self.unknown_operation(token)
 
     def unknown_operation(self, name: str) -> NoReturn:
@@ -140,8 +141,7 @@ class StatementReader(ValueReader):
     # ------------------------------------------------------------ regions
 
     def region(self, spec: OpSpec, declared: list[Argument], implicit: bool = True) -> Block:
-        """Read ``{ ... }`` in custom form, with the arguments that the header declares. }`` in custom form, with the
-        arguments that the header declares.
+        """Read ``{ ... }`` in custom form, with the arguments that the header declares.
 
         A missing terminator is added if it may be `implicit`.
         """

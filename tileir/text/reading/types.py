@@ -15,7 +15,7 @@ from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.partial import POISON
 from tileir.ir.suggestions import did_you_mean
 from tileir.text.reading import codes
-from tileir.text.reading.hints import keyword_hint, type_hint
+from tileir.text.reading.hints import keyword_hint, type_hint, value_type_hint
 from tileir.text.reading.lexer import skip_blank, token_at
 from tileir.text.reading.reader import Reader, shown_token, whole_number
 
@@ -115,6 +115,8 @@ _ASSIGNED = re.compile(r"(\w+)[ \t\r\n]*=", re.ASCII)
 _DIGITS = re.compile(r"-?\d+", re.ASCII)
 _PUNCTUATION = re.compile(r"->|[^\w\s]", re.ASCII)
 _ANGLE = re.compile(r"->|[<>\n]")
+_LONGEST_FOREIGN = 100
+"""Characters of an unknown type that are looked at for a hint."""
 _PREFIX = "!cuda_tile."
 _FIRST_CHARACTERS = "!("
 _PADDINGS = {padding.text: padding for padding in t.PaddingValue}
@@ -221,7 +223,8 @@ class _TypeScan(CharacterScan):
             message = f"expected a type alias that is defined above, got {shown_token(word)}"
             return self.report(codes.ALIAS, message, begin, hint)
         name = word.removeprefix(_PREFIX)
-        hint = type_hint(name, [*t.ELEMENTS, *_COMPOSITES, "token"])
+        hint = None if self.example else value_type_hint(self.text[begin : begin + _LONGEST_FOREIGN])
+        hint = hint or type_hint(name, [*t.ELEMENTS, *_COMPOSITES, "token"])
         message = f"expected a type, got the unknown name {shown_token(word)}"
         poison = self.report(codes.UNKNOWN_TYPE, message, begin, hint)
         self.skip_brackets()

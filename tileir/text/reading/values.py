@@ -75,7 +75,7 @@ class ValueReader(Reader):
     def unusual_value(self, token: str) -> Value:
         """Return the value at the next token where it is not simply a visible name."""
         if token[0] != "%" or len(token) == 1:
-            self.expected("a value such as %x")
+            self.expected("a value such as %x", f"did you mean '%{token}'?" if f"%{token}" in self.values else None)
         name, hash, position = token.partition("#")
         name = name.rstrip()
         if not hash:

@@ -80,6 +80,11 @@ def operations_page() -> str:
     return "\n".join(parts)
 
 
+def examples_page() -> str:
+    """The examples of all operations, which `tileir explain` shows."""
+    return "\n".join(f"# {name}\n\n{_example(name).rstrip()}\n" for name in ops.OPS)
+
+
 def _example(name: str) -> str:
     """A program with the operation, and what it prints."""
     lines = [f"{line[:LINE]} ..." if len(line) > LINE else line for line in output(name).splitlines()]
@@ -124,6 +129,7 @@ def grammar_page() -> str:
 
 PAGES = {
     "docs/operations.md": operations_page,
+    "tileir/explain/operation_examples.md": examples_page,
     "docs/diagnostics.md": diagnostics_page,
     "docs/explore.md": exploration_page,
     "docs/limits.md": limits_page,

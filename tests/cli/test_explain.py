@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from tileir.examples.checks import EXAMPLES
+from tileir.explain import operation_example
+from tileir.ops import OPS
 
 
 def test_a_code_is_explained(tileir) -> None:
@@ -31,7 +33,7 @@ def test_pages_are_laid_out_on_a_terminal(tileir, monkeypatch: pytest.MonkeyPatc
 
 def test_codes_are_listed(tileir) -> None:
     lines = tileir("explain").out.splitlines()
-    assert len(lines) > 50
+    assert len(lines) > 50 and lines.pop().startswith("words: module, kernel, ")
     assert all(len(line.split("  ", 1)[1]) > 4 for line in lines)
     codes = [line for line in lines if line[0] in "EW" and line[1].isdigit()]
     assert codes == sorted(codes)
@@ -68,3 +70,21 @@ def test_an_unknown_example_is_wrong_usage(tileir) -> None:
     ran = tileir("demo", "mandelbrot")
     assert ran.status == 2
     assert "there are hello_grid" in ran.err
+
+
+def test_every_operation_has_an_example() -> None:
+    assert all("```mlir" in operation_example(name) for name in OPS)
+
+
+def test_words_of_the_language_are_explained(tileir) -> None:
+    ran = tileir("explain", "token", "tile_block", "view", "trap", "mulf")
+    assert ran.status == 0
+    assert [line for line in ran.out.splitlines() if line.startswith("# ")] == [
+        *("# token", "# tile block", "# view", "# trap", "# mulf")
+    ]
+    assert "token=%written" in ran.out and "entry @example()" in ran.out
+    assert "did you mean token" in tileir("explain", "tokn").err
+
+
+def test_info_in_a_pipe_is_no_wider_than_120_columns(tileir) -> None:
+    assert max(map(len, tileir("info").out.splitlines())) <= 120

@@ -1,4 +1,4 @@
-"""``tileir explain``: what a diagnostic code, a finding or an operation means."""
+"""``tileir explain``: the meaning of a diagnostic code, a finding, an operation or a word of the language."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ import difflib
 import re
 
 from tileir.cli import FINE, UsageError, show
-from tileir.explain import codes, explain, findings
+from tileir.explain import codes, explain, findings, operation_example, words
 from tileir.text.reference import operation_page
 
 _PROGRAM = re.compile(r"(?m)^```mlir (wrong|mended)\n")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    text = "such as E0203, race or mulf; without it, all codes and findings are listed"
-    parser.add_argument("names", nargs="*", metavar="CODE|OPERATION", help=text)
+    text = "such as E0203, race, mulf or token; without it, all codes, findings and words are listed"
+    parser.add_argument("names", nargs="*", metavar="NAME", help=text)
     parser.epilog = """\
 examples:
   tileir explain E0203
   tileir explain E0203 E0305
   tileir explain missing-token                  # a finding of 'tileir sanitize'
   tileir explain mulf                           # an operation
-  tileir explain                                # every code and finding in a line
+  tileir explain token                          # a word of the language
+  tileir explain                                # every code, finding and word in a line
 """
 
 
@@ -30,13 +31,14 @@ def run(options: argparse.Namespace) -> int:
     if not options.names:
         for code in [*codes(), *findings()]:
             print(f"{code}  {title(code)}")
+        print(f"words: {', '.join(words())}")
     for text in [_page_about(name) for name in options.names]:
         show.page(text)
     return FINE
 
 
 def _page_about(name: str) -> str:
-    """Return the page of a code, a finding or an operation."""
+    """Return the page of a code, a finding, an operation or a word."""
     from tileir.text.reading.hints import PREFIX, spellings
 
     if name.lower() in findings():
@@ -45,11 +47,14 @@ def _page_about(name: str) -> str:
         return explanation(name.upper())
     operation = spellings().get(name.removeprefix(PREFIX))
     if operation is not None:
-        return operation_page(operation)
-    known = [*codes(), *findings(), *spellings()]
+        return f"{operation_page(operation)}\n{operation_example(operation.spec.name)}\n"
+    word = name.lower().replace("_", " ").replace("-", " ")
+    if word in words():
+        return words()[word]
+    known = [*codes(), *findings(), *spellings(), *words()]
     close = difflib.get_close_matches(name, known, 3) or difflib.get_close_matches(name.upper(), known, 3)
     hint = f"; did you mean {', '.join(close)}?" if close else ""
-    raise UsageError(f"no code, finding or operation is called '{name}'{hint} ('tileir explain' lists all codes)")
+    raise UsageError(f"no code, finding, operation or word is called '{name}'{hint} ('tileir explain' lists all codes)")
 
 
 def title(code: str) -> str:

@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import sys
+import textwrap
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
@@ -89,6 +90,10 @@ def _kernel_data(signature: Signature) -> dict[str, object]:
 _PACKAGES = ("numpy", "ml_dtypes", "rich", "torch", "cuda-tile", "nvidia-cuda-tileiras", "triton", "cuda-bindings")
 
 
+_WIDTH = 98
+"""Columns of what was found: with the names before it, 120 are not exceeded."""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     text = "a program, whose kernels are described with their parameters"
     parser.add_argument("file", nargs="?", metavar="FILE", help=text)
@@ -108,9 +113,16 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(facts, indent=2))
         return FINE
-    rows = [[name, value if isinstance(value, str) else _listed(value)] for name, value in facts.items()]
-    show.print_table(show.table({"what": "left", "found": "left"}, [list(row) for row in rows]))
+    rows = [row for name, value in facts.items() for row in _rows(name, value)]
+    show.print_table(show.table({"what": "left", "found": "left"}, rows))
     return FINE
+
+
+def _rows(name: str, value: str | dict[str, str]) -> list[list[str]]:
+    """Return the lines of a fact, only the first with its name, none too wide for a page."""
+    given = value.split("\n") if isinstance(value, str) else [f"{key}  {text}" for key, text in value.items()]
+    lines = [line for text in given for line in textwrap.wrap(text, _WIDTH, subsequent_indent="  ") or [""]]
+    return [[name if at == 0 else "", line] for at, line in enumerate(lines)]
 
 
 def _facts() -> dict[str, str | dict[str, str]]:
@@ -161,7 +173,3 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
-
-
-def _listed(entries: dict[str, str]) -> str:
-    return "\n".join(f"{name}  {text}" for name, text in entries.items())

@@ -53,14 +53,10 @@ async function show(texts, uri, stage, line) {
   await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preview: true });
 }
 
-// The launch is described on the command line of the adapter, as for `tileir run`.
-function adapter(session) {
-  const { program, kernel, grid, block, arguments: words = [] } = session.configuration;
+// The editor sends the launch configuration itself.
+function adapter() {
   const [name, ...first] = command();
-  const given = [...first, "debug", program, "--dap", "--grid", grid];
-  if (kernel) given.push("--kernel", kernel);
-  if (block) given.push("--block", block);
-  return new vscode.DebugAdapterExecutable(name, [...given, ...words]);
+  return new vscode.DebugAdapterExecutable(name, [...first, "debug", "--dap"]);
 }
 
 exports.activate = async (context) => {

@@ -106,6 +106,9 @@ def test_tiles_are_summarised_and_cut() -> None:
     ("command", "answer"),
     [
         ("foo", "no command 'foo'"),
+        ("info locals", "here it is 'values', 'memory', 'tokens' or 'break' alone"),
+        ("reverse-step", "here it is 'back'"),
+        ("contine", "did you mean 'continue'?"),
         ("print %nothing", "no value '%nothing' is known here"),
         ("print nothing", "no 'nothing' here"),
         ("print x.dtype", "no attribute"),

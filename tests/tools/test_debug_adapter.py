@@ -11,16 +11,17 @@ import pytest
 from framed import FramedProcess
 from launches import RACE
 
+ARGUMENTS = ["x=f32[16]:arange", "total=f32[1]:zeros"]
 DEEP = b"[" * 100_000
 
 
 class DebugClient:
     """An editor that debugs one launch."""
 
-    def __init__(self, program: Path, grid: int = 4) -> None:
+    def __init__(self, program: Path, grid: int = 4, words: list[str] | None = None) -> None:
         self.path = str(program)
-        words = ["debug", str(program), "--dap", "--grid", str(grid), "x=f32[16]:arange", "total=f32[1]:zeros"]
-        self.process = FramedProcess(words)
+        given = [str(program), "--grid", str(grid), *ARGUMENTS] if words is None else words
+        self.process = FramedProcess(["debug", "--dap", *given])
         self._numbers = itertools.count(1)
 
     def answer(self, command: str, **arguments: Any) -> dict[str, Any]:
@@ -194,3 +195,20 @@ def test_what_is_no_message_ends_the_conversation(program: Path, sent: bytes) ->
     process.child.stdin.write(sent)
     process.child.stdin.flush()
     assert "Traceback" not in process.close()
+
+
+def test_the_launch_request_names_the_program(program: Path) -> None:
+    client = DebugClient(program, words=[])
+    client.ask("initialize", adapterID="tileir")
+    assert "nothing is launched" in client.answer("setBreakpoints", source={"path": client.path})["message"]
+    assert 'expected "program"' in client.answer("launch", grid="4")["message"]
+    assert "another grid" in client.answer("launch", program=client.path, grid=4)["message"]
+    assert "no such file" in client.answer("launch", program=client.path + "x", grid="4")["message"]
+    assert "expected a --grid" in client.answer("launch", program=client.path, arguments=ARGUMENTS)["message"]
+    client.ask("launch", program=client.path, grid="4", arguments=ARGUMENTS, block="1", stopOnEntry=False)
+    client.event("initialized")
+    client.ask("setBreakpoints", source={"path": client.path}, breakpoints=[{"line": 13}])
+    client.ask("configurationDone")
+    assert client.stopped() == ("breakpoint", 13)
+    assert client.value("block_x") == "1"
+    client.close()

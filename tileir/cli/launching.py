@@ -24,13 +24,14 @@ _ALSO = {"view": " -o launch.html"}
 """Options of verbs that a launch is not all of."""
 
 
-def add_kernel(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="text or bytecode; - is standard input")
+def add_kernel(parser: argparse.ArgumentParser, needs_file: bool = True) -> None:
+    nargs = None if needs_file else "?"
+    parser.add_argument("file", nargs=nargs, metavar="FILE", help="text or bytecode; - is standard input")
     parser.add_argument("--kernel", metavar="NAME", help="which entry (needed if the program has several)")
 
 
-def add_launch(parser: argparse.ArgumentParser) -> None:
-    add_kernel(parser)
+def add_launch(parser: argparse.ArgumentParser, needs_file: bool = True) -> None:
+    add_kernel(parser, needs_file)
     parser.add_argument("arguments", nargs="*", metavar="ARG", help="arguments of the kernel, see below")
     parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="number of tile blocks along each axis")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random fills (default 0)")

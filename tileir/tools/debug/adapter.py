@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import Coordinates
+from tileir.ir.diagnostics import Coordinates, DiagnosticError, UnsupportedError
+from tileir.ir.usage import UsageError
 from tileir.runtime.grid import GridLike
 from tileir.runtime.module import Kernel
 from tileir.tools.debug.expressions import ExpressionError, shown
@@ -34,34 +36,58 @@ _VALUES, _ARRAYS, _CAUSE = 1, 2, 3
 _FIRST_TILE = 1000
 _REASONS = {"begin": "entry", "step": "step", "tile block": "step", "back": "step", "trap": "exception"}
 MOST_CHILDREN = 256
+_REFUSALS = (
+    *(ExpressionError, LookupError, TypeError, ValueError, OverflowError),
+    *(UsageError, DiagnosticError, UnsupportedError),
+)
+"""Errors that are the editor's or the program's."""
 
 
-def serve(kernel: Kernel, grid: GridLike, args: Sequence[object], blocks: Sequence[Coordinates] | None = None) -> None:
-    """Answer on standard input and output until the editor leaves or the launch ends."""
+@dataclass(frozen=True)
+class DebugLaunch:
+    """A launch to step through; only `blocks` of it run, or all."""
+
+    kernel: Kernel
+    grid: GridLike
+    args: Sequence[object]
+    blocks: Sequence[Coordinates] | None = None
+
+
+def serve(described: Callable[[Message], DebugLaunch], launch: DebugLaunch | None = None) -> None:
+    """Answer on standard input and output until the editor leaves or the launch ends.
+
+    Without `launch`, the arguments of the editor's own launch request are `described`.
+    """
     with os.fdopen(os.dup(0), "rb") as reader, os.fdopen(os.dup(1), "wb") as writer:
         # What the kernel prints is no message.
         os.dup2(2, 1)
-        DebugAdapter(kernel, grid, args, blocks, MessageStream(reader, writer)).run()
+        DebugAdapter(described, launch, MessageStream(reader, writer)).run()
 
 
 class DebugAdapter:
     """One conversation about one launch."""
 
     def __init__(
-        self,
-        kernel: Kernel,
-        grid: GridLike,
-        args: Sequence[object],
-        blocks: Sequence[Coordinates] | None,
-        stream: MessageStream,
+        self, described: Callable[[Message], DebugLaunch], launch: DebugLaunch | None, stream: MessageStream
     ) -> None:
         self._stream = stream
-        extents, arguments = bound_arguments(kernel, grid, args)
-        self._session = DebugSession(kernel, extents, arguments, self._stopped, blocks)
+        self._described = described
+        self._given = None if launch is None else self._made(launch)
         self._stop_on_entry = True
         self._tiles: list[np.ndarray] = []
         self._configured = False
+        self._is_ready = False
         self._gone = False
+
+    def _made(self, launch: DebugLaunch) -> DebugSession:
+        extents, arguments = bound_arguments(launch.kernel, launch.grid, launch.args)
+        return DebugSession(launch.kernel, extents, arguments, self._stopped, launch.blocks)
+
+    @property
+    def _session(self) -> DebugSession:
+        if self._given is None:
+            raise ValueError("nothing is launched: the request 'launch' names program, grid and arguments")
+        return self._given
 
     def run(self) -> None:
         """Wait for the launch request, run, and say how it ended."""
@@ -108,18 +134,21 @@ class DebugAdapter:
             return False
         try:
             self._stream.respond(request, answer(_object(request.get("arguments") or {}, "arguments")))
-        except (ExpressionError, LookupError, TypeError, ValueError, OverflowError) as error:
+        except _REFUSALS as error:
             self._stream.respond(request, error=str(error) or name)
-        if name == "initialize":
+        if self._given is not None and not self._is_ready and name in ("initialize", "launch", "attach"):
+            self._is_ready = True
             self._stream.tell("initialized")
         return False
 
     def _go(self, request: Message, go: Callable[[DebugSession], None]) -> bool:
-        if self._session.stop is None or (self._session.trap is not None and request["command"] not in _BACKWARD):
-            self._stream.respond(request, {"allThreadsContinued": True})
-            return self._session.trap is not None
         self._stream.respond(request, {"allThreadsContinued": True})
-        go(self._session)
+        session = self._given
+        if session is None or session.stop is None:
+            return False
+        if session.trap is not None and request["command"] not in _BACKWARD:
+            return True
+        go(session)
         return True
 
     # ------------------------------------------------------------ beginning and end
@@ -129,11 +158,13 @@ class DebugAdapter:
 
     def _launch(self, given: Message) -> None:
         self._stop_on_entry = bool(given.get("stopOnEntry", True))
+        if self._given is None:
+            self._given = self._made(self._described(given))
 
     _attach = _launch
 
     def _configurationDone(self, given: Message) -> None:
-        self._configured = True
+        self._configured = bool(self._session)
 
     def _disconnect(self, given: Message) -> None:
         self._gone = True

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from tileir.ir.core import Value
 from tileir.ir.diagnostics import Coordinates, Trap
+from tileir.ir.suggestions import did_you_mean
 from tileir.ir.types import TokenType
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid, GridLike
@@ -37,6 +38,19 @@ _ALIASES = {
     "w": "where",
     "?": "help",
 }
+_ELSEWHERE = {
+    **dict.fromkeys(("info", "locals", "display", "whatis"), "'values', 'memory', 'tokens' or 'break' alone"),
+    **dict.fromkeys(("reverse-step", "reverse-stepi", "reverse-next", "rs", "rn"), "'back'"),
+    **dict.fromkeys(("bt", "backtrace", "frame", "up", "down"), "'where'"),
+    **dict.fromkeys(("finish", "until", "fin"), "'out'"),
+    **dict.fromkeys(("run", "r", "start"), "'continue'"),
+    "reverse-continue": "'rcontinue'",
+    "stepi": "'step'",
+    "nexti": "'next'",
+    "x": "'memory EXPRESSION'",
+    "tbreak": "'break', and 'delete' after it",
+}
+"""The commands for those of other debuggers."""
 _BREAK = re.compile(r"(?P<place>\S+)(?:\s+block\s+(?P<block>\d+(?:,\d+){0,2}))?(?:\s+if\s+(?P<condition>.+))?$")
 _AROUND = 5
 
@@ -122,7 +136,11 @@ class Terminal(cmd.Cmd):
         if line == "EOF":
             self.has_ended = True
             return True  # type: ignore[return-value]
-        raise WrongCommand(f"no command '{line.split()[0]}'; 'help' lists them")
+        word = line.split()[0]
+        meant = _ELSEWHERE.get(word)
+        commands = [name.removeprefix("do_") for name in self.get_names() if name.startswith("do_")]
+        hint = f"here it is {meant}" if meant else did_you_mean(word, commands)
+        raise WrongCommand(f"no command '{word}'; {hint or 'see help'} ('help' lists all)")
 
     def do_continue(self, rest: str) -> bool:
         """continue: run up to the next breakpoint (c)"""

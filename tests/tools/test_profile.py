@@ -8,6 +8,7 @@ import signal
 import sys
 import xml.etree.ElementTree as tree
 from contextlib import redirect_stdout
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,10 +20,12 @@ from tileir.analysis import flops
 from tileir.cli import main
 from tileir.cpu.llvm.metadata import CodePlace
 from tileir.cpu.lowering.functions import Instruments
+from tileir.cpu.run.profiling import Peaks
 from tileir.ops import OPS, extension, floating, functions
 from tileir.runtime.native import instrumented_program
 from tileir.tools.profile.api import LaunchProfile, profile_bound
-from tileir.tools.profile.report import thread_of
+from tileir.tools.profile.report import ProfileSums, thread_of
+from tileir.tools.profile.table import _byte_share
 
 EXAMPLES = Path(tileir.__file__).parent / "examples"
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="native code has no lines here")
@@ -323,6 +326,15 @@ def test_peaks_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     heavy(SHORT)
     monkeypatch.setattr("tileir.cpu.run.profiling.measured", lambda threads: pytest.fail("measured again"))
     heavy(SHORT)
+
+
+def test_what_exceeds_memory_is_compared_with_the_cache() -> None:
+    peaks = Peaks(1e12, 1e9, 1e10)
+    profile = replace(heavy(SHORT), peaks=peaks, threads=1)
+    shares = [_byte_share(profile, ProfileSums(read=size, seconds=1.0)) for size in (5 * 10**8, 5 * 10**9, 10**11)]
+    assert shares == ["50.0%", "50.0% of cache", ""]
+    assert "10 GB/s from the first cache" in profile.svg and "10 GB/s from the first cache" in str(profile)
+    assert heavy(SHORT).peaks.bytes > 0 and heavy(SHORT).peaks.cached > 0
 
 
 # ---------------------------------------------------------------- the command

@@ -230,20 +230,25 @@ ROUNDS = 1 << 20
 BYTES = 1 << 28
 REPETITIONS = 5
 
+CACHED = 1 << 14
+"""Bytes that every first cache holds."""
+_TRIALS = ("multiply", "read", "reread")
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p)
 
 
 @dataclass(frozen=True)
 class Peaks:
-    """Per second, with all threads: f32 operations (a fused multiply-add is two) and bytes read from memory."""
+    """Per second, with all threads: f32 operations (a fused multiply-add is two), bytes read from memory and from the
+    first cache."""
 
     flops: float
     bytes: float
+    cached: float
 
 
 def kept_peaks(threads: int, cache: Cache, again: bool = False) -> Peaks:
     """Return the peaks of this machine from the cache, or measure them if missing or `again`."""
-    key = key_of("peaks", toolchain(), platform.node(), str(os.cpu_count()), str(threads))
+    key = key_of("peaks of caches too", toolchain(), platform.node(), str(os.cpu_count()), str(threads))
     found = None if again else cache.get(key)
     if found is not None:
         return Peaks(**json.loads(found[0]))
@@ -254,15 +259,16 @@ def kept_peaks(threads: int, cache: Cache, again: bool = False) -> Peaks:
 
 def measured(threads: int) -> Peaks:
     """Measure the peaks, in a fraction of a second. The best of several tries counts."""
-    loaded = Loaded(object_code(str(_module()), host()), host(), ("multiply", "read"))
-    multiply, read = (_FUNCTION(loaded.addresses[name]) for name in ("multiply", "read"))
+    loaded = Loaded(object_code(str(_module()), host()), host(), _TRIALS)
+    multiply, read, reread = (_FUNCTION(loaded.addresses[name]) for name in _TRIALS)
     pool, memory = Pool(), np.ones(BYTES, np.uint8)
     share = BYTES // threads // (ACCUMULATORS * _line()) * (ACCUMULATORS * _line())
     starts = [memory.ctypes.data + number * share for number in range(threads)]
     fma = _best(pool, threads, lambda number: multiply(ROUNDS, starts[number]))
     load = _best(pool, threads, lambda number: read(share, starts[number]))
+    again = _best(pool, threads, lambda number: reread(share, starts[number]))
     lanes = host().vector_bits // 32
-    return Peaks(threads * ROUNDS * ACCUMULATORS * lanes * 2 / fma, threads * share / load)
+    return Peaks(threads * ROUNDS * ACCUMULATORS * lanes * 2 / fma, threads * share / load, threads * share / again)
 
 
 def _best(pool: Pool, threads: int, work: Callable[[int], None]) -> float:
@@ -300,8 +306,12 @@ def _module() -> ir.Module:
         addresses = (builder.gep(base, [place], source_etype=I8) for place in places)
         return [builder.fadd(sum, builder.load(address, typ=vector, align=4)) for sum, address in zip(sums, addresses)]
 
+    def reread(builder: ir.IRBuilder, sums: list[ir.Value], base: ir.Value, at: ir.Value) -> list[ir.Value]:
+        return read(builder, sums, base, builder.and_(at, I64(CACHED - 1)))
+
     _loop(module, "multiply", vector, 1, multiply)
     _loop(module, "read", vector, ACCUMULATORS * _line(), read)
+    _loop(module, "reread", vector, ACCUMULATORS * _line(), reread)
     return module
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -140,6 +140,10 @@ class ProfileReport:
         """Return the share of the peak of reading memory that was reached; more than 1 is traffic with caches."""
         return self._share(sums.bytes, sums.seconds, self.peaks.bytes)
 
+    def cache_share(self, sums: ProfileSums) -> float | None:
+        """Return the share of the peak of reading the first cache that was reached."""
+        return self._share(sums.bytes, sums.seconds, self.peaks.cached)
+
     def _share(self, amount: int, seconds: float | None, peak: float) -> float | None:
         return amount * self.threads / seconds / peak if seconds and amount else None
 
@@ -152,7 +156,7 @@ class ProfileReport:
             "runs": self.runs,
             "seconds": self.seconds,
             "elsewhere": self.elsewhere,
-            "peaks": {"flops": self.peaks.flops, "bytes": self.peaks.bytes},
+            "peaks": asdict(self.peaks),
             "ops": [
                 {"name": op.spec.name, "places": [[p.file, p.line] for p in self.lines.of(op)], **sums.to_json()}
                 for op, sums in self.ops
@@ -169,7 +173,8 @@ class ProfileReport:
         }
 
     def _line_json(self, sums: ProfileSums) -> dict[str, Any]:
-        return {**sums.to_json(), "flop_share": self.flop_share(sums), "byte_share": self.byte_share(sums)}
+        shares = {"flop_share": self.flop_share, "byte_share": self.byte_share, "cache_share": self.cache_share}
+        return {**sums.to_json(), **{name: share(sums) for name, share in shares.items()}}
 
 
 def counts_of(found: LaunchMeasurement) -> dict[Op, int]:

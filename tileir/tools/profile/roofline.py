@@ -59,8 +59,8 @@ class _Axis:
 def roofline(profile: ProfileReport) -> str:
     """Return the document. Parts without flops, bytes or time are not in it."""
     points = list(_points(profile))
-    ridge = profile.peaks.flops / profile.peaks.bytes
-    spots = [ridge, 0.1, 100.0, *(one.intensity for one in points)]
+    ridges = [profile.peaks.flops / profile.peaks.bytes, profile.peaks.flops / profile.peaks.cached]
+    spots = [*ridges, 0.1, 100.0, *(one.intensity for one in points)]
     across = _Axis(*_powers(spots), _LEFT, _WIDTH - _RIGHT)
     top = math.ceil(math.log10(profile.peaks.flops / 1e9) + 0.1)
     lows = [math.floor(math.log10(one.rate / 1e9)) for one in points if one.rate]
@@ -107,21 +107,18 @@ def _frame(across: _Axis, up: _Axis, profile: ProfileReport) -> Iterator[str]:
 
 
 def _roof(across: _Axis, up: _Axis, profile: ProfileReport, peak: tuple[float, float]) -> Iterator[str]:
-    """Yield the line of memory up to the ridge, then that of arithmetic, whose text ends at `peak`."""
-    peaks = profile.peaks
-    lowest = max(10.0**across.low, 10.0**up.low * 1e9 / peaks.bytes)
-    places = [
-        (across.at(lowest), up.at(lowest * peaks.bytes / 1e9)),
-        (across.at(peaks.flops / peaks.bytes), up.at(peaks.flops / 1e9)),
-        (across.at(10.0**across.high), up.at(peaks.flops / 1e9)),
-    ]
-    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-    yield f'<path class="roof" d="M{path}"/>'
-    low, (x, y), _ = places
-    yield f'<text x="{peak[0]:.1f}" y="{peak[1]:.1f}" text-anchor="end">{peaks.flops / 1e9:.4g} GFLOP/s in f32</text>'
-    middle = f"translate({(low[0] + x) / 2:.1f} {(low[1] + y) / 2 - 8:.1f})"
-    label = f'transform="{middle} rotate({_angle(low, (x, y)):.1f})"'
-    yield f'<text {label} text-anchor="middle">{peaks.bytes / 1e9:.4g} GB/s from memory</text>'
+    """Yield the lines of memory and of the cache up to their ridges, then that of arithmetic, whose text ends at
+    `peak`."""
+    flops = profile.peaks.flops
+    for rate, source in ((profile.peaks.bytes, "memory"), (profile.peaks.cached, "the first cache")):
+        lowest = max(10.0**across.low, 10.0**up.low * 1e9 / rate)
+        low = across.at(lowest), up.at(lowest * rate / 1e9)
+        x, y = across.at(flops / rate), up.at(flops / 1e9)
+        yield f'<path class="roof" d="M{low[0]:.1f} {low[1]:.1f}L{x:.1f} {y:.1f}H{across.end:.1f}"/>'
+        middle = f"translate({(low[0] + x) / 2:.1f} {(low[1] + y) / 2 - 8:.1f})"
+        label = f'transform="{middle} rotate({_angle(low, (x, y)):.1f})"'
+        yield f'<text {label} text-anchor="middle">{rate / 1e9:.4g} GB/s from {source}</text>'
+    yield f'<text x="{peak[0]:.1f}" y="{peak[1]:.1f}" text-anchor="end">{flops / 1e9:.4g} GFLOP/s in f32</text>'
 
 
 def _angle(begin: tuple[float, float], end: tuple[float, float]) -> float:

@@ -28,11 +28,12 @@ def text(profile: ProfileReport, everything: bool = False) -> str:
 
 def _head(profile: ProfileReport) -> str:
     grid = " x ".join(map(str, profile.grid))
-    rates = f"{profile.peaks.flops / 1e9:.4g} GFLOP/s in f32, {profile.peaks.bytes / 1e9:.4g} GB/s from memory"
+    peaks = profile.peaks
+    reads = f"{peaks.bytes / 1e9:.4g} GB/s from memory, {peaks.cached / 1e9:.4g} GB/s from the first cache"
     runs = f"{profile.runs} launches under samples"
     return shown_lines(
         f"@{profile.kernel}, grid {grid}, {profile.threads} threads: {duration(profile.seconds)} a launch, {runs}\n"
-        f"measured peaks: {rates}"
+        f"measured peaks: {peaks.flops / 1e9:.4g} GFLOP/s in f32, {reads}"
     )
 
 
@@ -56,7 +57,8 @@ def _cells(profile: ProfileReport, sums: ProfileSums) -> list[str]:
         amount(sums.bytes),
         amount(sums.flops),
         "" if intensity is None else f"{intensity:.3g}",
-        *(_share(value) for value in (profile.flop_share(sums), profile.byte_share(sums))),
+        _share(profile.flop_share(sums)),
+        _byte_share(profile, sums),
     ]
 
 
@@ -108,6 +110,18 @@ def amount(number: int) -> str:
         if number >= scale:
             return f"{number / scale:.4g} {unit}"
     return str(number)
+
+
+def _byte_share(profile: ProfileReport, sums: ProfileSums) -> str:
+    """Return the share of the roof that is above: that of memory, or of the first cache where it is exceeded.
+
+    A time of few samples may exceed both, and says nothing.
+    """
+    share = profile.byte_share(sums)
+    if share is None or share <= 1.0:
+        return _share(share)
+    cached = profile.cache_share(sums)
+    return f"{_share(cached)} of cache" if cached is not None and cached <= 1.0 else ""
 
 
 def _share(value: float | None) -> str:

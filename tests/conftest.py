@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import tempfile
+from collections import Counter
 from math import inf
 from time import monotonic
 
@@ -30,6 +31,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_Watch())
     if "PYTEST_XDIST_WORKER" not in os.environ:
         _use_own_cache(config)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """End with a table of why tests were skipped."""
+    reasons = Counter(report.longrepr[2] for report in terminalreporter.stats.get("skipped", ()))
+    if reasons:
+        terminalreporter.section("skipped", sep="-")
+        for reason, count in reasons.most_common():
+            terminalreporter.write_line(f"{count:6}  {reason.removeprefix('Skipped: ')}")
 
 
 class _Watch:

@@ -17,7 +17,7 @@ ADD, TOTAL, HELLO = (str(FOLDER / f"{name}.mlir") for name in ("vector_add", "re
 
 @pytest.fixture
 def triton() -> None:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
 
 
 needs_tileiras = pytest.mark.skipif(vendor.program() is None, reason="needs tileiras: pip install nvidia-cuda-tileiras")
@@ -179,7 +179,7 @@ class TestWrongUses:
         monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None)
         ran = tileir("compile", ADD, "--target", "sm_90")
         assert ran.status == 1
-        assert "not available: needs Triton's compiler: pip install 'tileir[gpu]'" in ran.err
+        assert "not available: needs Triton's compiler: pip install 'triton" in ran.err
 
     def test_a_missing_assembler_is_named(self, tileir, monkeypatch) -> None:
         monkeypatch.setattr(vendor, "program", lambda: None)

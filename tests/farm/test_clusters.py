@@ -27,7 +27,7 @@ PATIENCE = 90.0
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     """A client of two workers, which are processes of this machine and are started again when they die."""
-    distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'tileir[dask]'")
+    distributed = pytest.importorskip("distributed", reason="needs dask: pip install '.[dask]'")
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, protocol="tcp", silence_logs=50
     )
@@ -84,7 +84,7 @@ def test_workers_killed_at_random_lose_no_job(client: Any, tmp_path: Path) -> No
 
 
 def test_a_scheduler_that_is_started_again_loses_no_job(tmp_path: Path) -> None:
-    pytest.importorskip("distributed", reason="needs dask: pip install 'tileir[dask]'")
+    pytest.importorskip("distributed", reason="needs dask: pip install '.[dask]'")
     begin = time.monotonic()
     with ScheduledCluster(tmp_path) as cluster, JobStore(tmp_path / "store.db") as store:
 
@@ -105,7 +105,7 @@ def test_a_scheduler_that_is_started_again_loses_no_job(tmp_path: Path) -> None:
 
 
 def test_workers_of_ray_that_are_killed_lose_no_job(tmp_path: Path) -> None:
-    ray = pytest.importorskip("ray", reason="needs ray: pip install 'tileir[ray]'")
+    ray = pytest.importorskip("ray", reason="needs ray: pip install '.[ray]'")
     harms = ["kill the worker" if number % 10 == 3 else "none" for number in range(40)]
     jobs = [job(number, harm, mark=str(tmp_path / f"{number}")) for number, harm in enumerate(harms)]
     setup = {"worker_process_setup_hook": "tests.farm.probes.register"}
@@ -121,7 +121,7 @@ def test_workers_of_ray_that_are_killed_lose_no_job(tmp_path: Path) -> None:
 
 
 def test_jobs_on_ray_end_as_on_this_machine(tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="needs ray: pip install 'tileir[ray]'")
+    pytest.importorskip("ray", reason="needs ray: pip install '.[ray]'")
     from tests.farm.test_farm_command import DOUBLE
     from tileir.farm.launching import launch_job
     from tileir.runtime.loading import parse

@@ -38,7 +38,7 @@ def reason_not_to_build() -> str | None:
     """Return the requirement that is missing to make the library; None if nothing is."""
     if shutil.which("cc") is None:
         return "needs a C compiler"
-    return None if headers() is not None else "needs triton, with the headers of HIP (pip install 'tileir[gpu]')"
+    return None if headers() is not None else "needs triton, with the headers of HIP (pip install '.[gpu]')"
 
 
 def build(folder: Path) -> Path:

@@ -24,7 +24,7 @@ from tileir.ir import types as t
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.runtime.gpu_routes import source_of
 
-pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
 
 ARCHS = ("gfx942", "gfx1100", "gfx1201")
 PROGRAMS = list(programs())

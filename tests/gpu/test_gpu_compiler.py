@@ -33,7 +33,7 @@ os.abort()
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     """The service that `compile_ttir` asks, for one test."""
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     made = Service()
     monkeypatch.setattr(compiler, "_service", lambda: made)
     yield made

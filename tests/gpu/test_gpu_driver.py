@@ -24,7 +24,7 @@ HAS_BINDINGS = (
 )
 needs_driver = pytest.mark.skipif(
     not HAS_BINDINGS or shutil.which("cc") is None,
-    reason="needs cuda-bindings (pip install 'tileir[gpu]') and a C compiler",
+    reason="needs cuda-bindings (pip install '.[gpu]') and a C compiler",
 )
 
 
@@ -147,7 +147,7 @@ class TestCalls(SharedDriverCalls):
             "2",
             "f32[8]:arange",
         ]
-        pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+        pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
         variables = os.environ | {"LD_LIBRARY_PATH": str(libraries), "PYTHONPATH": str(HERE.parent.parent)}
         ran = subprocess.run(command, capture_output=True, text=True, env=variables)
         assert ran.returncode == 0, ran.stderr
@@ -199,7 +199,7 @@ class TestMissingParts:
 
     def test_the_bindings(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "cuda.bindings.driver", None)
-        assert self.refusal() == "needs the package cuda-bindings: pip install 'tileir[gpu]'"
+        assert self.refusal().startswith("needs the package cuda-bindings: pip install 'triton")
 
     def test_the_driver(self, monkeypatch):
         def start(flags):

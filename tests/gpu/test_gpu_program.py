@@ -226,7 +226,7 @@ class TestRegistersOfABlock:
 class TestCompiler:
     @pytest.fixture(autouse=True)
     def triton(self):
-        pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+        pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
 
     @pytest.mark.parametrize("arch", [SM_80, SM_90, SM_100], ids=lambda arch: arch.name)
     def test_parameters_of_every_type_take_what_a_launch_passes(self, arch, cache):

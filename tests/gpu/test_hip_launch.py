@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
 pytest.importorskip("tinygrad", reason="needs tinygrad, whose tables decode AMD's instructions")
 
 import tileir

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("cuda.tile", "1.7", reason="needs the package cuda-tile, version 1.7 for the newest functions")
-pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
 pytest.importorskip("tinygrad", reason="needs tinygrad, whose tables decode AMD's instructions")
 
 import cuda.tile as ct

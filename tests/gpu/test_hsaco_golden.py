@@ -12,7 +12,7 @@ import pytest
 
 import tileir
 
-pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
 pytest.importorskip("tinygrad", reason="needs tinygrad, whose tables decode AMD's instructions")
 
 from tests.differential import exact_part, observed_names, outcome

@@ -219,7 +219,7 @@ def test_the_first_assertion_to_fail_in_a_loop_is_reported(n: int, fails: bool) 
 
 
 def test_code_with_sites_compiles() -> None:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     for arch, text in zip(ARCHS, (all_elements(), ENDS, IN_LOOPS)):
         code = ttir.lowered(kernel_of(text), arch)
         assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).binary

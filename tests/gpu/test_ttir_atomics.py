@@ -141,7 +141,7 @@ def test_compare_and_swap_compares_bits(gpu_code):
 
 
 def ptx_of(code, arch):
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     from tileir.gpu.compiler import CompileOptions, compile_ttir
 
     made = compile_ttir(ttir.lowered(code, arch).text, arch_named(arch), CompileOptions(), ["ptx", "cubin"])

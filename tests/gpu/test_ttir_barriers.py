@@ -339,7 +339,7 @@ def multiplying(*extra, carried):
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_a_loop_of_loads_loads_ahead_and_one_with_a_barrier_does_not(arch):
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     from tileir.gpu.compiler import CompileOptions, compile_ttir
 
     def ahead(found):
@@ -353,7 +353,7 @@ def test_a_loop_of_loads_loads_ahead_and_one_with_a_barrier_does_not(arch):
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_barriers_reach_the_machine_code(arch):
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     from tileir.gpu.compiler import CompileOptions, compile_ttir
 
     lines = [load("t0", "a"), store("a", "b"), load("b", "c"), store("c", "d", place="q", value="x_c")]
@@ -366,7 +366,7 @@ def test_barriers_reach_the_machine_code(arch):
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_loads_of_one_place_on_both_sides_of_a_barrier_stay_two_and_stay_where_they_are(arch):
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     from tileir.gpu.compiler import CompileOptions, compile_ttir
 
     again = counted("b", "t", "r", add("t", "c", "acquire device"), load("c", "d"), goes_on("d"))

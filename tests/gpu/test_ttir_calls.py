@@ -34,7 +34,7 @@ def both(gpu_code: GpuCode, text: str, *args: object) -> tuple[Outcome, Outcome]
 
 
 def require_compiled(text: str) -> None:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     for arch in ARCHS:
         code = ttir.lowered(kernel_of(text), arch)
         assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).binary
@@ -165,7 +165,7 @@ def test_a_generated_tile_has_what_the_body_yields_for_each_index(gpu_code: GpuC
 
 
 def test_generated_tiles_compile() -> None:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     for arch in ARCHS:
         assert compiled(GENERATE, arch).binary
 
@@ -188,7 +188,7 @@ def extern_text(symbol: str, operands: str, result: str, shape: str = "4x", pure
 
 @pytest.mark.parametrize(("shape", "pure"), [("4x", "true"), ("", "false"), ("2x8x", "true")])
 def test_a_function_of_the_device_library_is_called_for_every_element(shape: str, pure: str) -> None:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     text = extern_text("__nv_fmaf_rz", "f32 f32 f32", "f32", shape, pure)
     for arch in ARCHS:
         assert "fma.rz.f32" in compiled(text, arch, "ptx", "cubin").texts["ptx"]
@@ -205,7 +205,7 @@ def test_a_function_of_the_device_library_is_called_for_every_element(shape: str
 def test_the_types_of_device_functions_are_those_that_the_library_has(
     symbol: str, types: str, instruction: str
 ) -> None:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     operands, result = types.split(" -> ")
     assert SIGNATURES[symbol] == (tuple(operands.split()), result)
     assert instruction in compiled(extern_text(symbol, operands, result), "sm_90", "ptx", "cubin").texts["ptx"]
@@ -283,6 +283,6 @@ def test_the_optimization_barrier_is_the_identity(gpu_code: GpuCode) -> None:
 
 
 def test_the_optimization_barrier_compiles() -> None:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     for arch in ARCHS:
         assert compiled(barrier_text(), arch).binary

@@ -55,7 +55,7 @@ def test_exits_from_random_nests_do_what_they_do_in_the_interpreter(seed: int) -
 
 @pytest.mark.parametrize("seed", range(PROGRAMS, PROGRAMS + COMPILED))
 def test_random_nests_compile(seed: int) -> None:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     arch = ARCHS[seed % len(ARCHS)]
     code = ttir.lowered(kernel_of(program(seed)), arch)
     assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).binary
@@ -143,7 +143,7 @@ def test_many_exits_one_after_the_other_are_no_deep_recursion() -> None:
 
 
 def test_a_loop_without_a_break_compiles() -> None:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     for arch in ARCHS:
         code = ttir.lowered(kernel_of(ENDLESS), arch)
         assert compile_ttir(code.text, arch_named(arch), CompileOptions(), ("cubin",)).binary
@@ -246,7 +246,7 @@ def test_a_counted_loop_has_the_values_of_the_program(gpu_code: GpuCode, n: int)
 
 
 def test_loops_of_every_type_compile() -> None:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     from tests.targets.ttir_functions import compiled
 
     for number, (element, flag) in enumerate([("i1", ""), ("i8", ""), ("i32", "unsigned"), ("i64", "unsigned")]):

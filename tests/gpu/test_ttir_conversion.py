@@ -198,7 +198,7 @@ compiling = pytest.mark.usefixtures("_triton")
 
 @pytest.fixture(scope="module")
 def _triton() -> None:
-    pytest.importorskip("triton", reason="needs Triton's compiler: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs Triton's compiler: pip install '.[gpu]'")
 
 
 def distinct(shape: tuple[int, ...]) -> Iterator[Case]:

@@ -77,6 +77,6 @@ def test_elements_of_every_type_are_moved(gpu_code, element):
 
 @pytest.mark.parametrize("arch", ARCHS)
 def test_moves_compile(arch):
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     for element in ELEMENTS:
         compiled(moves(element), arch)

@@ -56,7 +56,7 @@ def compile_all(kernels: Sequence[tileir.Kernel], number: int) -> None:
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[case.name for case in CASES])
 def test_the_functions_compile(number: int) -> None:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     case = CASES[number]
     with on_machine(None) as machine:
         ct.launch(None, case.grid, case.kernel, case.arguments())
@@ -65,7 +65,7 @@ def test_the_functions_compile(number: int) -> None:
 
 @pytest.mark.parametrize("number", range(len(SCRIPTS)), ids=[path.stem for path in SCRIPTS])
 def test_an_example_compiles(number: int) -> None:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     pytest.importorskip("torch", reason="examples compare with torch")
     with on_machine(None) as machine:
         runpy.run_path(str(SCRIPTS[number]), run_name="__main__")

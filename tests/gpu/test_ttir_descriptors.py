@@ -270,7 +270,7 @@ def test_computed_extents_are_computed_by_the_launch_or_go_by_address():
 
 
 def ptx(text: str, arch: str) -> str:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     kernel = tileir.parse(text)["k"]
     options = options_for(kernel.entry, arch_named(arch))
     made = compile_ttir(ttir.lowered(kernel, arch).text, arch_named(arch), options, ["ptx"])

@@ -98,7 +98,7 @@ def test_any_rank_is_served(shape: tuple[int, ...]) -> None:
 # ---------------------------------------------------------------- what the compiler makes of it
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
-needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="needs triton: pip install 'tileir[gpu]'")
+needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="needs triton: pip install '.[gpu]'")
 
 
 @needs_triton

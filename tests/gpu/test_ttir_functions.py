@@ -122,7 +122,7 @@ def test_the_approximate_hyperbolic_tangent_is_near() -> None:
 # ---------------------------------------------------------------- what the compiler makes of it
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
-needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="needs triton: pip install 'tileir[gpu]'")
+needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="needs triton: pip install '.[gpu]'")
 
 
 def approximate(shape: Sequence[int]) -> list[Case]:

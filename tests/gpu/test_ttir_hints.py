@@ -141,7 +141,7 @@ entry @k(%x: tile<ptr<f32>>, %y: tile<ptr<f32>>, %n: tile<i32>) {
 
 
 def ptx(kernel: tileir.Kernel, arch: str) -> str:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     program = ttir.lowered(kernel, arch, aligned_facts(kernel.entry))
     chosen = options_for(kernel.entry, arch_named(arch))
     return compile_ttir(program.text, arch_named(arch), chosen, ["ptx"]).texts["ptx"]

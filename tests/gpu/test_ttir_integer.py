@@ -97,14 +97,14 @@ def test_a_constant_operand_makes_no_difference(element: t.ElementType, number: 
 
 @pytest.mark.parametrize("arch", ARCHS)
 def test_every_integer_operation_compiles(arch: str) -> None:
-    pytest.importorskip("triton", reason="needs Triton's compiler: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs Triton's compiler: pip install '.[gpu]'")
     shapes = ((128,), (), (1,), (2, 4))
     found = [one.op for place, element in enumerate(t.INTS) for one in cases(element, shapes[place % len(shapes)])]
     require_compilable(found, arch_named(arch))
 
 
 def test_usual_operations_are_single_instructions() -> None:
-    pytest.importorskip("triton", reason="needs Triton's compiler: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs Triton's compiler: pip install '.[gpu]'")
     found = [case(cls, [t.I32] * 2, t.I32, (128,)) for cls in (ops.ShlI, ops.MulhiI, ops.MulI)]
     found.append(case(ops.ShrI, [t.I32] * 2, t.I32, (128,), signedness=Signedness.UNSIGNED))
     ptx = compiled([one.op for one in found], HOPPER, "ptx").texts["ptx"]

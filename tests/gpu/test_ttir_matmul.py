@@ -101,7 +101,7 @@ def test_scales_reach_as_far_as_their_type(gpu_code, powers):
 
 @pytest.fixture
 def _triton():
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
 
 
 WGMMA, TENSOR_MEMORY = "wgmma.mma_async.sync.aligned", "tcgen05.mma.cta_group::1.kind::"

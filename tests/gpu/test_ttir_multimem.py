@@ -116,7 +116,7 @@ def test_there_is_no_multicast_memory_before_sm_90():
 @pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
 @pytest.mark.parametrize("element", DTYPES)
 def test_the_instructions_are_those_of_ptx(arch, element):
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     from tileir.gpu.compiler import CompileOptions, compile_ttir
 
     reductions = [kind for one, kind in REDUCTIONS if one == element]

@@ -47,5 +47,5 @@ def test_streams_equal_the_interpreter(found: Case) -> None:
 
 @pytest.mark.parametrize("arch", ARCHS)
 def test_streams_compile(arch: str) -> None:
-    pytest.importorskip("triton", reason="needs Triton's compiler: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs Triton's compiler: pip install '.[gpu]'")
     require_compilable([one.op for size in (1, 64) for one in cases(size)], arch_named(arch))

@@ -81,7 +81,7 @@ def test_any_byte_other_than_0_is_true_and_is_stored_as_1(gpu_code):
 
 
 def ptx_of(kernel, arch):
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     from tileir.gpu.compiler import CompileOptions, compile_ttir
 
     made = compile_ttir(ttir.lowered(kernel, arch).text, arch_named(arch), CompileOptions(), ["ptx", "cubin"])

@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-pytest.importorskip("triton", "3.9", reason="needs triton, version 3.9 for the counts: pip install 'tileir[gpu]'")
+pytest.importorskip("triton", "3.9", reason="needs triton, version 3.9 for the counts: pip install '.[gpu]'")
 
 import tileir
 from bench import gpu_kernels

@@ -177,7 +177,7 @@ MATH = """
 
 @pytest.mark.parametrize("arch", ARCHS)
 def test_reductions_compile(arch):
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     compiled(any_body(BRANCHES), arch)
     compiled(any_body(NESTED), arch)
     for kind, dim, reverse in FOLDS[2:]:

@@ -50,7 +50,7 @@ def _everything() -> TtirFunction:
 
 
 def test_text_is_read_by_tritons_compiler() -> None:
-    pytest.importorskip("triton", reason="needs triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     text = function_text(_everything())
     read = compile_ttir(text, arch_named("sm_90"), CompileOptions(), ["ttir"]).texts["ttir"]
     assert "scf.for" in read

@@ -25,7 +25,7 @@ def lowered(text: str, arch: str = "sm_90", facts: tuple[ParameterFacts, ...] = 
 
 
 def ptx(program: LoweredEntry, arch: str = "sm_90", options: CompileOptions | None = None) -> str:
-    pytest.importorskip("triton", reason="needs Triton: pip install 'tileir[gpu]'")
+    pytest.importorskip("triton", reason="needs Triton: pip install '.[gpu]'")
     return compile_ttir(program.text, arch_named(arch), options or CompileOptions(), ["ptx"]).texts["ptx"]
 
 

@@ -345,7 +345,7 @@ def test_a_band_gets_no_more_memory_than_is_said(workers: Executor) -> None:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'tileir[dask]'")
+    distributed = pytest.importorskip("distributed", reason="needs dask: pip install '.[dask]'")
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, protocol="tcp", silence_logs=50
     )
@@ -460,7 +460,7 @@ def test_workers_killed_in_the_middle_lose_nothing(client: Any) -> None:
 
 
 def test_a_scheduler_that_is_started_again_loses_nothing(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'tileir[dask]'")
+    distributed = pytest.importorskip("distributed", reason="needs dask: pip install '.[dask]'")
     import dask.array as da
 
     kernel, x = rows(400)
@@ -477,7 +477,7 @@ def test_a_scheduler_that_is_started_again_loses_nothing(tmp_path: Path) -> None
 
 
 def test_dask_arrays_need_a_client() -> None:
-    da = pytest.importorskip("dask.array", reason="needs dask: pip install 'tileir[dask]'")
+    da = pytest.importorskip("dask.array", reason="needs dask: pip install '.[dask]'")
     kernel, x = rows(44)
     with pytest.raises(TypeError, match=r"a dask.array needs client="):
         launch(kernel, 11, da.from_array(x), x.copy(), 44)

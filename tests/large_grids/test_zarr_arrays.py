@@ -21,7 +21,7 @@ from tileir.examples.checks import EXAMPLES
 from tileir.farm.executors import processes
 from tileir.host import child
 
-zarr: Any = pytest.importorskip("zarr", reason="needs Zarr: pip install 'tileir[zarr]'")
+zarr: Any = pytest.importorskip("zarr", reason="needs Zarr: pip install '.[zarr]'")
 pytestmark = pytest.mark.skipif(not child.POSSIBLE, reason="this system cannot copy a process")
 PATIENCE = 60.0
 
@@ -183,7 +183,7 @@ def test_shards_are_written_as_a_whole(tmp_path: Path, workers: Executor, monkey
 
 
 def test_workers_of_dask_that_are_killed_lose_nothing(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'tileir[dask]'")
+    distributed = pytest.importorskip("distributed", reason="needs dask: pip install '.[dask]'")
     multiply, grid, given = of_product()
     expected = given[2].copy()
     multiply.launch(grid, *given[:2], expected, *given[3:])

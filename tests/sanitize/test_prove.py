@@ -60,113 +60,6 @@ def test_what_is_assumed_of_a_number_is_said_in_the_words_of_the_program() -> No
     assert assuming == ("no two elements of a view have one address", "columns lies in [0, 4294967295]")
 
 
-def pointer_store(*offset: str) -> tileir.Kernel:
-    """Return a kernel that stores at `%offset`, a tile of four i32."""
-    lines = [
-        "%one = constant <i32: 1> : tile<i32>",
-        "%i = iota : tile<4xi32>",
-        *offset,
-        "%p1 = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>",
-        "%p4 = broadcast %p1 : tile<1xptr<f32>> -> tile<4xptr<f32>>",
-        "%q = offset %p4, %offset : tile<4xptr<f32>>, tile<4xi32> -> tile<4xptr<f32>>",
-        "%c = constant <f32: 1.0> : tile<4xf32>",
-        "%w = store_ptr_tko weak %q, %c : tile<4xptr<f32>>, tile<4xf32> -> token",
-    ]
-    return kernel_of(*lines)
-
-
-def scaled_block(factor: int, times: int = 1) -> tileir.Kernel:
-    """Return a kernel that stores at ``block_x * factor ** times + iota``."""
-    product = ["%at0 = addi %x, %zero : tile<i32>"]
-    product += [f"%at{n + 1} = muli %at{n}, %factor : tile<i32>" for n in range(times)]
-    return pointer_store(
-        "%zero = constant <i32: 0> : tile<i32>",
-        f"%factor = constant <i32: {factor}> : tile<i32>",
-        *product,
-        f"%at1x = reshape %at{times} : tile<i32> -> tile<1xi32>",
-        "%at = broadcast %at1x : tile<1xi32> -> tile<4xi32>",
-        "%offset = addi %at, %i : tile<4xi32>",
-    )
-
-
-def test_assumptions_that_only_one_tile_block_can_keep_prove_nothing() -> None:
-    # In 32 bits the factor is 0: on every grid of two tile blocks or more, all store to the same place.
-    kernel = scaled_block(65536, times=2)
-    assert tileir.prove(kernel).races.outcome is Answer.OPEN
-    assert tileir.prove(kernel, (2,), *matrix()).races.outcome is Answer.PRESENT
-
-
-def one_element(at: str, *before: str) -> list[str]:
-    """Return the lines of a store of one element at `at`."""
-    return [
-        *before,
-        f"%q_{at} = offset %p, %{at} : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>",
-        f"%c_{at} = constant <f32: 1.0> : tile<f32>",
-        f"%w_{at} = store_ptr_tko weak %q_{at}, %c_{at} : tile<ptr<f32>>, tile<f32> -> token",
-    ]
-
-
-def test_assumptions_that_exclude_each_other_prove_nothing() -> None:
-    small = one_element(
-        "low",
-        "%most = constant <i32: 2147483640> : tile<i32>",
-        "%sum = addi %rows, %most : tile<i32>",
-        "%low = addi %sum, %x : tile<i32>",
-    )
-    large = one_element(
-        "high",
-        "%least = constant <i32: -2147483648> : tile<i32>",
-        "%sixteen = constant <i32: 16> : tile<i32>",
-        "%less = addi %rows, %least : tile<i32>",
-        "%more = subi %less, %sixteen : tile<i32>",
-        "%high = addi %more, %x : tile<i32>",
-    )
-    assert tileir.prove(kernel_of(*small)).races.outcome is Answer.ABSENT
-    assert tileir.prove(kernel_of(*large)).races.outcome is Answer.ABSENT
-    assert tileir.prove(kernel_of(*small, *large)).races.outcome is Answer.OPEN
-
-
-def test_a_fault_on_any_grid_is_confirmed_on_the_grid_that_has_it() -> None:
-    kernel = kernel_of(*one_element("rows"))
-    report = tileir.prove(kernel, None, np.zeros(4, np.float32), 2, 1)
-    assert report.races.outcome is Answer.PRESENT and [one.certainty for one in report.findings] == ["confirmed"]
-    assert "possible: race" in str(tileir.prove(kernel, None, np.zeros(4, np.float32), 2, 1, run=False))
-
-
-def test_a_verdict_that_bounds_the_grid_does_not_say_any() -> None:
-    races = tileir.prove(scaled_block(1 << 30)).races
-    assert races.outcome is Answer.ABSENT
-    assert races.text.startswith("none: arguments and grids (X, 1, 1) for which lane_0 + 1073741824*block_x lies in [")
-    assert "any" not in races.text and "any" not in races.to_json()["scope"]
-
-
-def test_a_verdict_that_bounds_arguments_says_so_on_its_line() -> None:
-    store = [
-        "%t = make_tensor_view %p, shape = [%rows, %rows], strides = [%columns, 1]"
-        " : tile<i32> -> tensor_view<?x?xf32, strides=[?,1]>",
-        "%v = make_partition_view %t : partition_view<tile=(4x4), tensor_view<?x?xf32, strides=[?,1]>>",
-        "%c = constant <f32: 1.0> : tile<4x4xf32>",
-        "%w = store_view_tko weak %c, %v[%x, %y]"
-        " : tile<4x4xf32>, partition_view<tile=(4x4), tensor_view<?x?xf32, strides=[?,1]>>, tile<i32> -> token",
-    ]
-    text = tileir.prove(kernel_of(*store)).races.text
-    assert text == "none: arguments for which columns lies in [0, 4294967295], any grid (X, Y, 1)"
-
-
-@pytest.mark.parametrize("rows", [1, 2])
-@pytest.mark.parametrize("run", [True, False])
-def test_a_lane_in_two_terms_of_an_address_leaves_no_array(rows: int, run: bool) -> None:
-    # iota * (rows - 1) is iota * rows - iota: between 0 and 3 for two rows, not between -3 and 6.
-    kernel = pointer_store(
-        "%less = subi %rows, %one : tile<i32>",
-        "%less1 = reshape %less : tile<i32> -> tile<1xi32>",
-        "%less4 = broadcast %less1 : tile<1xi32> -> tile<4xi32>",
-        "%offset = muli %i, %less4 : tile<4xi32>",
-    )
-    report = tileir.prove(kernel, (1,), np.zeros(4, np.float32), rows, 1, run=run)
-    assert report.ok and report.bounds.outcome is Answer.ABSENT
-
-
 def test_what_is_assumed_is_checked_for_a_launch() -> None:
     kernel = tiles("%x, %y")
     held = tileir.prove(kernel, (4, 3), *matrix())
@@ -267,7 +160,7 @@ def test_exclusive_or_of_a_block_id() -> None:
 def test_without_the_solver_a_hint_says_what_may_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smt, "INSTALLED", False)
     report = tileir.prove(tiles("%i, %j", SWIZZLE))
-    assert report.races.outcome is Answer.OPEN and "pip install 'tileir[prove]'" in (report.races.because or "")
+    assert report.races.outcome is Answer.OPEN and "pip install 'z3-solver" in (report.races.because or "")
 
 
 def test_a_sanitized_launch_says_what_holds_beyond_it() -> None:

@@ -72,7 +72,7 @@ def test_an_exhaustive_search_tries_all_and_a_random_one_a_part_of_them() -> Non
 
 
 def test_a_led_search_tries_each_point_once_and_the_first_configuration_first() -> None:
-    pytest.importorskip("optuna", reason="needs optuna: pip install 'tileir[tune]'")
+    pytest.importorskip("optuna", reason="needs optuna: pip install '.[tune]'")
     every = {name_of(point) for point in SPACE}
     found = walked(OptunaSearch(SPACE, 10, 3))
     assert len(set(found)) == len(found) == 10 and set(found) <= every and found[0] == name_of(SPACE.at(0))

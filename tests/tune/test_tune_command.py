@@ -95,7 +95,7 @@ def test_a_configuration_that_hangs_costs_only_itself(capsys: pytest.CaptureFixt
 
 
 def test_a_model_leads_the_search(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("optuna", reason="needs optuna: pip install 'tileir[tune]'")
+    pytest.importorskip("optuna", reason="needs optuna: pip install '.[tune]'")
     space = ("--space", "F=2.0", "--space", "T=16,32,64,128,256", "--option", "threads=1,2", "--search", "optuna")
     status, _, err = tune(capsys, "scale.mlir.in", *LAUNCH, *space, "--trials", "9", "-o", "r.json")
     assert status == 0, err
@@ -105,7 +105,7 @@ def test_a_model_leads_the_search(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", ["add", "made"])
 def test_a_cutile_kernel_and_a_function_that_makes_one_are_tuned(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install 'tileir[cutile]'")
+    pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install '.[cutile]'")
     Path("add.py").write_text(
         "import cuda.tile as ct\n\n"
         "@ct.kernel\ndef add(a, out, tile: ct.Constant[int]):\n"
@@ -148,7 +148,7 @@ def broken():
 
 
 def test_a_search_of_the_library_is_made_here(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install 'tileir[cutile]'")
+    pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install '.[cutile]'")
     Path("add.py").write_text(SEARCH)
     words = ("add.py:search", "f32[512]:randn", "f32[512]", "--seconds", "0.05", "--workers", "1", "-o", "r.json")
     status, _, err = tune(capsys, *words)
@@ -160,7 +160,7 @@ def test_a_search_of_the_library_is_made_here(capsys: pytest.CaptureFixture[str]
 
 
 def test_parameters_with_values_need_no_space(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install 'tileir[cutile]'")
+    pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install '.[cutile]'")
     Path("add.py").write_text(SEARCH)
     words = ("--grid", "{{512 // T}}", "f32[512]:randn", "f32[512]", "{{T}}", "1.0", "--space", "U=1,3")
     status, _, err = tune(capsys, "add.py:made", *words, "--seconds", "0.05", "--workers", "1", "-o", "r.json")
@@ -179,7 +179,7 @@ def test_parameters_with_values_need_no_space(capsys: pytest.CaptureFixture[str]
     ],
 )
 def test_a_script_without_a_search_is_refused(capsys: pytest.CaptureFixture[str], name: str, message: str) -> None:
-    pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install 'tileir[cutile]'")
+    pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install '.[cutile]'")
     Path("add.py").write_text(SEARCH)
     status, out, err = tune(capsys, f"add.py:{name}")
     assert (status, out) == (2, "") and err.startswith("tileir tune: error: ") and message in err

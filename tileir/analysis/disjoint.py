@@ -29,7 +29,7 @@ from tileir.analysis.extents import Term, TooHard, common, reached
 from tileir.analysis.footprint import Coordinate, Footprint
 from tileir.analysis.narrowing import ANY_GRID, Grid, NarrowedFootprint, multiple_of, specialised
 from tileir.analysis.ranges import MAX_GRID, Range
-from tileir.analysis.symbols import BlockId, Function, GridExtent, Kind, NoWrap, ScalarParameter, StorageKind
+from tileir.analysis.symbols import BlockId, Function, GridExtent, Kind, NoWrap, StorageKind
 
 Block = tuple[int, int, int]
 
@@ -127,7 +127,7 @@ class _Pair:
 
     def verdict(self, across_blocks: bool) -> Verdict:
         if self.a.empty or self.b.empty:
-            return self._proved()
+            return Proved(frozenset(self.a.assumed | self.b.assumed))
         if self.a.footprint.size != self.b.footprint.size and min(self.a.footprint.size, self.b.footprint.size) < 8:
             return Undecided("elements of less than a byte beside others")
         agreements = [*self._agreements(), *self._agreements_of_a_view()]
@@ -137,13 +137,8 @@ class _Pair:
         else:
             proved = any(self._impossible(agreement, ((0, 0),) * 3) for agreement in agreements)
         if proved:
-            return self._proved()
+            return Proved(frozenset(self.a.assumed | self.b.assumed))
         return Undecided("nothing tells the tile blocks apart" if across_blocks else "nothing tells the accesses apart")
-
-    def _proved(self) -> Proved:
-        """Return the proof; its conditions are about symbols of the program alone, not about coordinates."""
-        assumed = self.a.assumed | self.b.assumed
-        return Proved(frozenset(need.of(need.form.substituted(_of_coordinate)) for need in assumed))
 
     # ------------------------------------------------------------ what must agree
 
@@ -260,9 +255,7 @@ class _Pair:
             f, g = one[0].get(axis, 0), other[0].get(axis, 0)
             terms += [Term(f - g, 0, (self.grid[axis] or MAX_GRID) - 1)] if f != g else []
             terms += [Term(f, low, high)] if f else []
-        # What is one number for both, such as a parameter, drops out if it has the same factor in both.
-        (shared, own), (other_shared, other_own) = one[1].split(_is_uniform), other[1].split(_is_uniform)
-        a, b = self.a.terms(own + (shared - other_shared)), self.b.terms(other_own)
+        a, b = self.a.terms(one[1]), self.b.terms(other[1])
         terms += [*a, *(Term(-distance, low, high) for distance, low, high in b)]
         apart = other[1].constant - one[1].constant
         return _unreached(agreement.low + apart, agreement.high + apart, terms)
@@ -293,10 +286,6 @@ class _Pair:
             a, b = self.a.bounds(rest), self.b.bounds(others)
             windows.append(Closeness(first, second, one.low - a.high + b.low, one.high - a.low + b.high))
         return not any_close(windows, (x, y, z))
-
-
-def _of_coordinate(symbol: Symbol) -> Expression | None:
-    return symbol.form if isinstance(symbol, Coordinate) else None
 
 
 def _stride(footprint: Footprint, coordinate: Coordinate) -> Expression:
@@ -335,11 +324,6 @@ def _split(form: Expression) -> tuple[dict[int, int], Expression]:
     """Return the factors of the tile block ids in a sum, by axis, and the rest, known only by its bounds."""
     own, rest = form.split(lambda product, factor: len(product) == 1 and isinstance(product[0], BlockId))
     return {symbol.axis: factor for (symbol,), factor in own.terms.items() if isinstance(symbol, BlockId)}, rest
-
-
-def _is_uniform(product: tuple[Symbol, ...], factor: int) -> bool:
-    """Return whether a product is the same in all tile blocks of a launch."""
-    return all(isinstance(symbol, ScalarParameter | GridExtent) for symbol in product)
 
 
 def _unreached(low: int, high: int, terms: Sequence[Term]) -> bool:

@@ -12,6 +12,7 @@ from types import ModuleType
 
 from tileir.cli import FAULT, UsageError, show
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.usage import pip_install
 from tileir.runtime.module import Module
 
 SEPARATOR = "::"
@@ -58,7 +59,7 @@ def _script(path: Path) -> ModuleType:
     try:
         import triton  # noqa: F401 - that it is there
     except ImportError as error:
-        raise UnsupportedError(f"needs the package triton (pip install 'tileir[triton]'): {error}", "triton") from error
+        raise UnsupportedError(f"needs the package triton ({pip_install('triton')}): {error}", "triton") from error
     sys.path.insert(0, str(path.resolve().parent))
     spec = spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:

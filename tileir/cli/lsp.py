@@ -6,13 +6,14 @@ import argparse
 
 from tileir import __version__
 from tileir.cli import FINE
+from tileir.ir.usage import pip_install
 from tileir.tools.extra import extra
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stdio", action="store_true", help="talk on standard input and output (the only way)")
-    parser.epilog = """\
-Editors start it themselves. It needs what "pip install 'tileir[tools]'" installs.
+    parser.epilog = f"""\
+Editors start it themselves. It needs a package more: {pip_install("tools")}
 
 examples:
   tileir lsp                                   the command that an editor is given

@@ -12,6 +12,7 @@ from tileir.frontend.child_findings import Handing
 from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.usage import pip_install
 from tileir.runtime.module import Target, TargetName
 from tileir.runtime.options import check_level
 
@@ -51,7 +52,7 @@ def enable(
     try:
         launcher = LaunchReplacement(target, gpu, check_level(check), options, session, children, instead)
     except ImportError as error:
-        what = f"needs the package cuda-tile (pip install 'tileir[cutile]'): {error}"
+        what = f"needs the package cuda-tile ({pip_install('cutile')}): {error}"
         raise UnsupportedError(what, target) from error
     launcher.install()
     return session

@@ -17,7 +17,7 @@ from typing import Any
 from weakref import WeakSet
 
 from tileir.host.child import watch_parent
-from tileir.ir.usage import UsageError
+from tileir.ir.usage import UsageError, pip_install
 
 PLACES = "processes, dask, dask:ADDRESS, ray or ray:ADDRESS"
 RETURN_SECONDS = 120.0
@@ -226,4 +226,4 @@ def _imported(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise UsageError(f"needs {module}: pip install 'tileir[{extra}]'") from None
+        raise UsageError(f"needs {module}: {pip_install(extra)}") from None

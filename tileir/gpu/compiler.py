@@ -21,6 +21,7 @@ from tileir.gpu import worker
 from tileir.gpu.arch import Arch
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.loc import UNKNOWN, FileLoc, Location
+from tileir.ir.usage import pip_install
 
 Version = tuple[int, int]
 OLDEST: Version = (3, 6)
@@ -160,7 +161,7 @@ class Artifacts:
 def require_triton() -> None:
     """Raise ImportError if Triton is not installed."""
     if importlib.util.find_spec("triton") is None:
-        raise ImportError("needs Triton's compiler: pip install 'tileir[gpu]'")
+        raise ImportError(f"needs Triton's compiler: {pip_install('gpu')}")
 
 
 def compile_ttir(text: str, arch: Arch, options: CompileOptions, stages: Sequence[str]) -> Artifacts:

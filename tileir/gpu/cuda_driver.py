@@ -12,6 +12,7 @@ from tileir.gpu.arch import CAPABILITIES, Vendor, nvidia
 from tileir.gpu.driver import KEPT_BYTES, Driver, EntryPoints, GpuDevice, LoadedKernel
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.escaping import as_bytes, shown
+from tileir.ir.usage import pip_install
 
 STATIC_SHARED = 48 << 10
 """Bytes of shared memory that every kernel may have without asking."""
@@ -211,7 +212,7 @@ def _bindings() -> ModuleType:
     try:
         import cuda.bindings.driver as cuda
     except ImportError as error:
-        raise ImportError("needs the package cuda-bindings: pip install 'tileir[gpu]'") from error
+        raise ImportError(f"needs the package cuda-bindings: {pip_install('gpu')}") from error
     try:
         (status,) = cuda.cuInit(0)
     except Exception as error:  # of a kind that differs from version to version

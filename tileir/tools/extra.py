@@ -1,4 +1,4 @@
-"""Packages that only some tools need: the extra ``tileir[tools]``."""
+"""Packages that only some tools need: the extra ``tools``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.usage import pip_install
 
 
 @contextmanager
@@ -16,4 +17,4 @@ def extra(tool: str, *packages: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in packages:
             raise
-        raise UnsupportedError(f"{tool} needs {error.name}: pip install 'tileir[tools]'", "tools") from None
+        raise UnsupportedError(f"{tool} needs {error.name}: {pip_install('tools')}", "tools") from None

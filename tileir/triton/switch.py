@@ -13,6 +13,7 @@ from tileir.frontend.child_findings import Handing
 from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.usage import pip_install
 from tileir.runtime.arrays import CPU
 from tileir.runtime.module import Target, TargetName, target_named
 from tileir.runtime.options import Check, LaunchOptions, check_level
@@ -74,7 +75,7 @@ def _driver(target: str) -> CpuDriver:
 
         from tileir.triton.driver import CpuDriver
     except ImportError as error:
-        raise UnsupportedError(f"needs the package triton (pip install 'tileir[triton]'): {error}", target) from error
+        raise UnsupportedError(f"needs the package triton ({pip_install('triton')}): {error}", target) from error
     driver = active()
     if driver is None:
         driver = CpuDriver()

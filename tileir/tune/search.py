@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, Protocol
 
-from tileir.ir.usage import UsageError
+from tileir.ir.usage import UsageError, pip_install
 from tileir.tune.space import Point, TuneSpace
 
 SEARCHES = ("exhaustive", "random", "optuna")
@@ -51,7 +51,7 @@ class OptunaSearch:
         try:
             import optuna
         except ImportError:
-            raise UsageError("--search optuna: needs optuna: pip install 'tileir[tune]'") from None
+            raise UsageError(f"--search optuna: needs optuna: {pip_install('tune')}") from None
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._space, self._trials = space, min(trials, space.size)
         self._study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, n_startup_trials=_BATCH))

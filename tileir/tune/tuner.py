@@ -17,7 +17,7 @@ from tileir.farm.executors import processes
 from tileir.farm.isolation import attempt
 from tileir.farm.job import Ending, FarmJob, JobLimits, Json
 from tileir.farm.store import JobStore
-from tileir.ir.usage import UsageError
+from tileir.ir.usage import UsageError, pip_install
 from tileir.runtime.module import DeviceTarget, target_named
 from tileir.tune.candidates import TuneTask
 from tileir.tune.record import TuneRecord, machine, ordered
@@ -156,7 +156,7 @@ def _import_cutile() -> None:
     try:
         import_module("cuda.tile")
     except ImportError:
-        raise UsageError("needs cuda-tile: pip install 'tileir[cutile]'") from None
+        raise UsageError(f"needs cuda-tile: {pip_install('cutile')}") from None
     for name in ("torch", "tileir.cutile", "tileir.runtime.native"):
         with suppress(ImportError):
             import_module(name)

@@ -1,4 +1,4 @@
-"""The questions that box disjointness leaves open, asked of an SMT solver (`pip install tileir[prove]`).
+"""The questions that box disjointness leaves open, asked of an SMT solver (the extra ``prove``).
 
 Two tile blocks that both touch one byte, or an access outside its memory, are solutions of equations over numbers that
 are known only at run time, with quotients, remainders and bits. Without a solution there is no such fault in any run.
@@ -14,16 +14,16 @@ from tileir.analysis.expressions import TooLarge
 from tileir.analysis.footprint import Footprint
 from tileir.analysis.narrowing import specialised
 from tileir.analysis.symbols import Function, Turn
+from tileir.ir.usage import pip_install
 from tileir.sanitize.proofs.launch import KnownLaunch
 from tileir.sanitize.proofs.pairs import PROMISES, KnownAccess, PairResult, same_memory
 
 INSTALLED = find_spec("z3") is not None
-HINT = " (pip install 'tileir[prove]' for a solver that may decide it)"
 
 
 def missing() -> str:
     """Return a hint for open questions if the solver is not installed."""
-    return "" if INSTALLED else HINT
+    return "" if INSTALLED else f" ({pip_install('prove')} for a solver that may decide it)"
 
 
 def can_be_asked(one: KnownAccess, other: KnownAccess) -> bool:

@@ -42,9 +42,8 @@ class ProofVerdict:
     """The answer about one `subject`, ``races`` or ``bounds``, and its scope.
 
     `grid` has None along the axes whose extent does not matter. `assuming` are the conditions that it holds under,
-    which have been checked for the launch in question if `holds_here`; those of them that keep arithmetic from wrapping
-    around are its `limits`, and `bounds_grid` if they bound the grid, not only arguments. `because` says why
-    it is open, `fragile` on which grid it would not hold.
+    which have been checked for the launch in question if `holds_here`. `because` says why it is open, `fragile` on
+    which grid it would not hold.
     """
 
     subject: str
@@ -55,8 +54,6 @@ class ProofVerdict:
     because: str | None = None
     fragile: str | None = None
     holds_here: bool = False
-    limits: tuple[str, ...] = ()
-    bounds_grid: bool = False
 
     @property
     def decided(self) -> bool:
@@ -68,21 +65,17 @@ class ProofVerdict:
         """The answer and its scope, on one line."""
         if self.outcome is Answer.OPEN:
             return f"open: because {self.because}"
-        return f"{_ANSWERS[self.subject, self.outcome]}: {self._runs(' ' + grid_text(self.grid))}"
+        return f"{_ANSWERS[self.subject, self.outcome]}: {self._runs()}"
 
-    def _runs(self, grid: str = "") -> str:
-        """Return the launches that it holds for, with the extents of the `grid` where they matter."""
-        limits = " and ".join(self.limits)
-        if self.bounds_grid:
-            return f"arguments and grids{grid} for which {limits}"
-        if limits:
-            return f"arguments for which {limits}, any grid{grid}"
-        return self.scope.value + (grid if self.scope in (Scope.ANY, Scope.ARGUMENTS) else "")
+    def _runs(self) -> str:
+        if self.scope in (Scope.ANY, Scope.ARGUMENTS):
+            return f"{self.scope.value} {grid_text(self.grid)}"
+        return self.scope.value
 
     def to_json(self) -> dict[str, Any]:
         return {
             "outcome": self.outcome.value,
-            "scope": self._runs(),
+            "scope": self.scope.value,
             "grid": list(self.grid),
             "assuming": list(self.assuming),
             "holds_here": self.holds_here,

@@ -266,6 +266,15 @@ class TestFacts:
         assert launches.routes[0].asked == [(0, True, True), (0, False, True), (0, True, False)]
         assert len(launches.routes) == 1
 
+    def test_code_is_made_for_integers_that_are_one(self):
+        launches = Launches(entry("ptr<f32>", "i32", "i64"))
+        for count, stride in [(32, 1), (1, 1), (48, 1), (32, 2)]:
+            launches(tileir.Pointer(4096), count, stride)
+        (route,) = launches.routes
+        assert [variant.ones for variant in route.variants] == [
+            (False, False, True), (False, True, True), (False, False, False),
+        ]  # fmt: skip
+
     def test_negative_multiples_count_too(self):
         launches = Launches(entry("i32", "i64"))
         launches(-16, -17)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,13 +13,14 @@ from fake_driver import FakeDriver, OnGpu
 from machine_code import machine_code
 
 import tileir
+from tests.gpu.hardware.hardware_standin import MachineDriver, MachineRoute, MachineTarget
 from tileir.cache import Cache
 from tileir.examples import FOLDER
 from tileir.gpu import vendor
 from tileir.gpu.arch import arch_named
 from tileir.gpu.object_files import cubin_kernels
 from tileir.runtime.gpu import CodeVariant, Gpu
-from tileir.runtime.gpu_routes import VendorRoute
+from tileir.runtime.gpu_routes import OpenRoute, VendorRoute
 from tileir.runtime.module import bind
 
 needs_tileiras = pytest.mark.skipif(vendor.program() is None, reason="needs tileiras: pip install nvidia-cuda-tileiras")
@@ -134,6 +137,39 @@ class TestRefusals:
             vendor.executable(cubin, "k", 1)
 
 
+RECORDED = ("sm_80", "sm_90", "sm_100", "sm_120")
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted((ROOT / "examples" / "cutile").glob("*.py"))
+PROGRAMS = sorted((ROOT / "bench" / "kernels").rglob("*.mlir"))
+
+
+def assert_taken(kernel: tileir.Kernel, arch: str) -> None:
+    """The route assembles the kernel, and the code takes its parameters: `vendor.executable` reads them."""
+    route, driver = VendorRoute(kernel, rewrites=True), FakeDriver()
+    route.code(driver, replace(driver.device(), arch=arch_named(arch)), CodeVariant((True,) * len(route.watched)))
+
+
+@needs_tileiras
+@pytest.mark.parametrize("number", range(len(SCRIPTS)), ids=[path.stem for path in SCRIPTS])
+def test_kernels_of_the_examples_of_cutile_are_taken(number):
+    """For one of the architectures each."""
+    pytest.importorskip("torch", reason="examples compare with torch")
+    pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
+    from tests.gpu.ttir_cutile import recorded
+
+    kernels = recorded(SCRIPTS[number])
+    assert kernels
+    for kernel in kernels:
+        assert_taken(kernel, RECORDED[number % len(RECORDED)])
+
+
+@needs_tileiras
+@pytest.mark.parametrize("number", range(len(PROGRAMS)), ids=[path.stem for path in PROGRAMS])
+def test_kernels_of_the_benchmarks_are_taken(number):
+    for kernel in tileir.load(PROGRAMS[number]).kernels.values():
+        assert_taken(kernel, RECORDED[(number + 2) % len(RECORDED)])
+
+
 @needs_tileiras
 def test_kernels_of_a_module_with_globals_share_what_is_loaded():
     driver = FakeDriver(count=3)
@@ -162,6 +198,41 @@ def test_launches_with_aligned_arguments_have_code_of_their_own():
         arguments = bind(kernel, (*[OnGpu(aligned[shift:2048])] * 3, 1024), target)
         target.prepare(kernel, True, {})((1, 1, 1), arguments)
     assert (len(driver.loads), len(driver.launches)) == (2, 3)
+
+
+def with_unit_strides_at_run_time() -> tileir.Kernel:
+    """gemm_views with a parameter for the distance between the elements of a row."""
+    text = (FOLDER / "gemm_views.mlir").read_text().replace("strides=[?,1]", "strides=[?,?]")
+    text = re.sub(r"strides = \[(%ld_.), 1\]", r"strides = [\1, %unit]", text)
+    return tileir.parse(text.replace("%stride_c: tile<i32>)", "%stride_c: tile<i32>, %unit: tile<i32>)"))["gemm_views"]
+
+
+@needs_tileiras
+@pytest.mark.parametrize("route", [OpenRoute, VendorRoute])
+def test_strides_that_are_one_at_run_time_cost_nothing(route):
+    pytest.importorskip("triton", reason="needs nvdisasm: pip install triton")
+    made, driver = route(with_unit_strides_at_run_time(), True), FakeDriver()
+    device = replace(driver.device(), arch=arch_named("sm_100"))
+    others = (True,) * (len(made.watched) - 1)
+    unknown, one = (
+        machine_code(
+            made.code(driver, device, CodeVariant((*others, False), (*(False for _ in others), last)))[0].binary
+        )
+        for last in (False, True)
+    )
+    assert one.vectors("UTMALDG")
+    assert not unknown.vectors("UTMALDG")
+    assert len(one.names) < 0.6 * len(unknown.names)
+
+
+def test_code_for_strides_that_are_one_gives_the_same():
+    kernel, target = with_unit_strides_at_run_time(), MachineTarget("cuda", "", MachineDriver(), MachineRoute)
+    random = np.random.default_rng(3)
+    a, b = (random.integers(-2, 3, (rows, 72)).astype(np.float16) for rows in (130, 100))
+    found = np.zeros((130, 100), np.float32)
+    arguments = bind(kernel, (a, b, found, 130, 100, 72, 72, 72, 100, 1), target)
+    target.prepare(kernel, True, {})((2, 1, 1), arguments)
+    assert np.array_equal(found, a.astype(np.float32) @ b.T.astype(np.float32))
 
 
 @needs_tileiras

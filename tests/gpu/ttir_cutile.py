@@ -8,9 +8,11 @@ Memory is that of NumPy.
 
 from __future__ import annotations
 
+import runpy
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from unittest import mock
 from uuid import uuid4
 
@@ -77,6 +79,23 @@ def on_machine(arch: str | None) -> Iterator[Machine]:
     target = Machine(arch)
     with mock.patch("tileir.cutile.launch.target_named", return_value=target), cutile.on(target.name):
         yield target
+
+
+class _Recorder(Machine):
+    """A target that runs nothing."""
+
+    def prepare(self, kernel: tileir.Kernel, check: bool, options: dict[str, object]) -> Run:
+        self.kernels.append(kernel)
+        return lambda grid, arguments: None
+
+
+def recorded(script: Path) -> list[tileir.Kernel]:
+    """Return the kernels that a script launches until it finds that none of them did anything."""
+    target = _Recorder(None)
+    launching = mock.patch("tileir.cutile.launch.target_named", return_value=target)
+    with launching, cutile.on(target.name), suppress(AssertionError):
+        runpy.run_path(str(script), run_name="__main__")
+    return list(dict.fromkeys(target.kernels))
 
 
 def compile_kernel(kernel: tileir.Kernel, arch: str, aligned: bool) -> Compiled:

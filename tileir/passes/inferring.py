@@ -105,7 +105,7 @@ class Inferring(_Ranged):
 
     def copy(self, op: Op) -> Op:
         made = super().copy(op)
-        if isinstance(op, AddI | SubI | MulI) and op.overflow is Overflow.NONE and self._fits(op):
+        if isinstance(op, AddI | SubI | MulI) and op.overflow is Overflow.NONE and self._gets_flag(op):
             made.attributes["overflow"] = Overflow.NO_SIGNED_WRAP
             self.log.note(NO_WRAP, op, made.results)
         elif isinstance(op, _MAKERS):
@@ -113,6 +113,9 @@ class Inferring(_Ranged):
         elif isinstance(op, MakeTensorView) and self._is_plain(op.result):
             self._make_static(op, made)
         return made
+
+    def _gets_flag(self, op: AddI | SubI | MulI) -> bool:
+        return self.log.allows(NO_WRAP) and self._fits(op)
 
     def _fits(self, op: AddI | SubI | MulI) -> bool:
         """Return whether the exact result of an operation fits its type."""

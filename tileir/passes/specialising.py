@@ -35,8 +35,13 @@ KNOWN = Row(
 ROWS = (KNOWN,)
 
 
+def parameter_name(block: Block, at: int) -> str:
+    """Return the name by which an entry's parameter is known, ``argN`` where it has none."""
+    return block.arg_names[at].removeprefix("%") if block.arg_names else f"arg{at}"
+
+
 class Specialising(Rebuilding):
-    """The walk that uses arguments; a parameter is known by its name, or as ``argN`` without one."""
+    """The walk that uses arguments, each known by its parameter's name."""
 
     def __init__(self, log: ChangeLog, arguments: Mapping[str, int | float]) -> None:
         super().__init__(log)
@@ -58,7 +63,7 @@ class Specialising(Rebuilding):
         self.bind(block.args, made.args)
         around, self.block = self.block, made
         for at, parameter in enumerate(block.args):
-            name = block.arg_names[at].removeprefix("%") if block.arg_names else f"arg{at}"
+            name = parameter_name(block, at)
             if name in self.arguments and isinstance(parameter.type, TileType):
                 self._give(block.parent, at, name)
         self.block = around

@@ -6,7 +6,7 @@ rewritten.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -20,19 +20,35 @@ def exact_kernel(kernel: Kernel) -> Kernel:
     return kernel.memo("exact", lambda: _rewritten(kernel.module, kernel)[kernel.name])
 
 
+def specialised(kernel: Kernel, arguments: Mapping[int, int]) -> Kernel:
+    """Return the exactly rewritten kernel for launches with these integer `arguments`, by position; extents and strides
+    of views that follow are static."""
+    key = "exact", *arguments.items()
+    return kernel.memo(key, lambda: _rewritten(kernel.module, kernel, arguments)[kernel.name])
+
+
 def exact_module(module: Module) -> Module:
     """Return a verified module after rewrites that are exact."""
     return module.memo("exact", lambda: _rewritten(module, None))
 
 
-def _rewritten(module: Module, kernel: Kernel | None) -> Module:
-    """Return a rewritten module, or the part that one kernel needs; unchanged if its regions are nested too deeply."""
+def _rewritten(module: Module, kernel: Kernel | None, arguments: Mapping[int, int] | None = None) -> Module:
+    """Return a rewritten module, or the part that one kernel needs, for `arguments` that are known; unchanged if its
+    regions are nested too deeply."""
     from tileir.passes.rebuilding import copied
     from tileir.passes.running import EXACT, Context, run
 
     try:
         mine = copied(module, None if kernel is None else kernel.entry)
-        return Module.of(run(mine, EXACT, Context(evaluated, exact=True), ours=True))
+        passes = list(EXACT)
+        if kernel is not None and arguments:
+            from tileir.passes.pipeline import PASSES
+            from tileir.passes.specialising import parameter_name
+
+            named = {parameter_name(kernel.entry.body, position): value for position, value in arguments.items()}
+            mine = run(mine, [PASSES["specialise"]], Context(evaluated, named), ours=True)
+            passes.append(PASSES["infer"])
+        return Module.of(run(mine, passes, Context(evaluated, exact=True), ours=True))
     except RecursionError:
         return module
 

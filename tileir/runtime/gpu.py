@@ -53,9 +53,11 @@ MEMORY = {Vendor.NVIDIA: GPU, Vendor.AMD: ROCM}
 
 class CodeVariant(NamedTuple):
     """The code of a kernel that a launch needs: for arguments that are multiples of 16 where `aligned` says so of the
-    parameters watched, with the options that are requested, and for extents that may be 2^31 or more."""
+    parameters watched, or 1 where `ones` does, with the options that are requested, and for extents that may be 2^31
+    or more."""
 
     aligned: tuple[bool, ...]
+    ones: tuple[bool, ...] = ()
     requested: RequestedOptions = AS_THE_KERNEL_HAS_IT
     wide_extents: bool = False
 
@@ -65,7 +67,7 @@ class Route(Protocol):
 
     @property
     def watched(self) -> Sequence[int]:
-        """The parameters whose code depends on whether the argument is a multiple of 16."""
+        """The parameters whose code depends on whether the argument is a multiple of 16, or is 1."""
 
     def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
         """Return the code for the device of the thread, and the operations that the host has a part in. Raises
@@ -161,7 +163,7 @@ class _GpuKernel:
         self._kernel = kernel
         self._driver = driver
         self._route = route
-        self._watched = [(position, 1 << number) for number, position in enumerate(route.watched)]
+        self._watched = [(position, 1 << 2 * number) for number, position in enumerate(route.watched)]
         self._launchers: dict[tuple[int, int, RequestedOptions, bool], KernelLauncher] = {}
         self.usual = _Settings()
 
@@ -207,8 +209,11 @@ class _GpuKernel:
     def _start(self, device: GpuDevice, grid: Grid, values: list[int], stream: int, settings: _Settings) -> None:
         pattern = 0
         for position, bit in self._watched:
-            if not values[position] & _LOW_BITS:
+            value = values[position]
+            if not value & _LOW_BITS:
                 pattern |= bit
+            elif value == 1:
+                pattern |= 2 * bit
         launcher = self._launcher(device, pattern, settings.requested)
         if not launcher.expects(values):
             launcher = self._launcher(device, pattern, settings.requested, wide_extents=True)
@@ -222,8 +227,8 @@ class _GpuKernel:
         which = device.ordinal, pattern, requested, wide_extents
         launcher = self._launchers.get(which)
         if launcher is None:
-            aligned = tuple(bool(pattern & bit) for _, bit in self._watched)
-            launcher = self._launchers[which] = self._made(device, CodeVariant(aligned, requested, wide_extents))
+            aligned, ones = (tuple(bool(pattern & bit * by) for _, bit in self._watched) for by in (1, 2))
+            launcher = self._launchers[which] = self._made(device, CodeVariant(aligned, ones, requested, wide_extents))
         return launcher
 
     def _made(self, device: GpuDevice, variant: CodeVariant) -> KernelLauncher:

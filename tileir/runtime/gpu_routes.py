@@ -22,9 +22,10 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import DiagnosticError, UnsupportedError
 from tileir.ir.digest import items_digest
 from tileir.ir.escaping import shown
+from tileir.ir.types import PointerType
 from tileir.ops.calls import Func
 from tileir.passes.rebuilding import copied
-from tileir.runtime.exact import exact_kernel, exact_module
+from tileir.runtime.exact import exact_kernel, exact_module, specialised
 from tileir.runtime.gpu import CodeVariant, Gpu
 from tileir.runtime.module import Kernel, Module
 
@@ -45,26 +46,32 @@ def facts_of(count: int, watched: Sequence[int], variant: CodeVariant) -> list[P
 
 
 class OpenRoute:
-    """Each kernel has code of its own, for each way in which its arguments are aligned; it `rewrites` the program
+    """Each kernel has code of its own, for each way in which its arguments are aligned or 1; it `rewrites` the program
     first."""
 
     def __init__(self, kernel: Kernel, rewrites: bool) -> None:
-        self._source = source_of(exact_kernel(kernel) if rewrites else kernel)
+        self._kernel, self._rewrites = kernel, rewrites
         self._count = len(kernel.parameters)
+        self._sources: dict[tuple[bool, ...], KernelSource] = {}
         self.watched = _with_facts(kernel)
 
+    def source(self, variant: CodeVariant) -> KernelSource:
+        """Return the program that is lowered."""
+        if variant.ones not in self._sources:
+            kernel = _rewritten(self._kernel, self.watched, variant) if self._rewrites else self._kernel
+            self._sources[variant.ones] = source_of(kernel)
+        return self._sources[variant.ones]
+
     def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
-        facts = facts_of(self._count, self.watched, variant)
-        made = program.executable(
-            self._source, device.arch, facts, shared_cache(), variant.requested, variant.wide_extents
-        )
-        operations = self._source.operations()
+        facts, source = facts_of(self._count, self.watched, variant), self.source(variant)
+        made = program.executable(source, device.arch, facts, shared_cache(), variant.requested, variant.wide_extents)
+        operations = source.operations()
         sites = [operations[number] for number in made.sites]
-        return made, Library(driver, made.binary, f"kernel @{shown(self._source.entry.sym_name)}"), sites
+        return made, Library(driver, made.binary, f"kernel @{shown(source.entry.sym_name)}"), sites
 
 
 class VendorRoute:
-    """A kernel has a cubin for each way in which its arguments are aligned. No options are taken.
+    """A kernel has a cubin for each way in which its arguments are aligned or 1. No options are taken.
 
     The kernels of a module with globals share one cubin, which holds them, and whose code depends on no arguments.
     """
@@ -77,25 +84,35 @@ class VendorRoute:
     def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
         module = self._kernel.module
         if not self._has_globals:
-            module = module.memo(("aligned", self._kernel.name, variant.aligned), lambda: self._aligned(variant))
-        if self._rewrites:
+            which = "promising", self._kernel.name, self._rewrites, variant.aligned, variant.ones
+            module = module.memo(which, lambda: self._promising(variant))
+        elif self._rewrites:
             module = exact_module(module)
         cubin = module.memo(("tileiras", device.arch), lambda: vendor_cubin(module, device.arch))
         made = vendor.executable(cubin, self._kernel.name, len(self._kernel.parameters))
         key = "tileiras library", id(driver), device.ordinal
         return made, module.memo(key, lambda: Library(driver, cubin, f"module @{shown(_name(module))}")), ()
 
-    def _aligned(self, variant: CodeVariant) -> Module:
+    def _promising(self, variant: CodeVariant) -> Module:
         """Return the kernel alone, which promises the alignment of its parameters."""
-        module = Module.of(copied(self._kernel.module, self._kernel.entry))
+        kernel = _rewritten(self._kernel, self.watched, variant) if self._rewrites else self._kernel
+        module = Module.of(copied(kernel.module, kernel.entry))
         positions = [position for position, holds in zip(self.watched, variant.aligned) if holds]
         vendor.promise_alignment(module[self._kernel.name].entry, positions)
         return module
 
 
 def _with_facts(kernel: Kernel) -> list[int]:
-    """Return the positions of the parameters whose alignment code may depend on."""
+    """Return the positions of the parameters that code may depend on."""
     return [position for position, value in enumerate(kernel.entry.body.args) if program.has_facts(value.type)]
+
+
+def _rewritten(kernel: Kernel, watched: Sequence[int], variant: CodeVariant) -> Kernel:
+    """Return the kernel after exact rewrites, made for integers that are 1 where the variant says so."""
+    parameters = kernel.entry.body.args
+    ones = [position for position, holds in zip(watched, variant.ones) if holds]
+    ones = [position for position in ones if not isinstance(parameters[position].tile.element, PointerType)]
+    return specialised(kernel, dict.fromkeys(ones, 1)) if ones else exact_kernel(kernel)
 
 
 def vendor_cubin(module: Module, arch: Arch) -> bytes:

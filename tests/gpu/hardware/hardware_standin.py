@@ -20,16 +20,13 @@ from tests.ttir_machine import Allocation
 from tileir.gpu.arch import Arch, arch_named
 from tileir.gpu.driver import Driver, Library
 from tileir.gpu.executable import Executable, Scratch
-from tileir.gpu.program import has_facts
 from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
 from tileir.gpu.ttir.ir.code import TtirType
 from tileir.ir.core import Op
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
 from tileir.runtime.arrays import CPU, GPU
-from tileir.runtime.exact import exact_kernel
 from tileir.runtime.gpu import CodeVariant, Gpu
-from tileir.runtime.gpu_routes import facts_of, source_of
-from tileir.runtime.module import Kernel
+from tileir.runtime.gpu_routes import OpenRoute, facts_of
 
 ARCH = "sm_90"
 _ROOM = 256
@@ -76,20 +73,13 @@ def _value(slot: int, type: TtirType) -> int | np.generic:
     return number
 
 
-class MachineRoute:
+class MachineRoute(OpenRoute):
     """Code for the machine instead of a cubin."""
-
-    def __init__(self, kernel: Kernel, rewrites: bool) -> None:
-        self._source = source_of(exact_kernel(kernel) if rewrites else kernel)
-        types = [argument.type for argument in kernel.entry.body.args]
-        self._count = len(types)
-        self.watched = [position for position, type in enumerate(types) if has_facts(type)]
 
     def code(self, driver: Driver, device: object, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
         assert isinstance(driver, MachineDriver)
-        facts = facts_of(self._count, self.watched, variant)
-        wide = variant.wide_extents
-        program = lower_entry(self._source.entry, self._source.functions, driver.arch, facts, wide)
+        source, facts = self.source(variant), facts_of(self._count, self.watched, variant)
+        program = lower_entry(source.entry, source.functions, driver.arch, facts, variant.wide_extents)
         cubin = driver.keep(program)
         made = Executable(
             cubin, program.function.name, 32, hidden=program.hidden, scratch=Scratch(0, 1), narrow=program.narrow

@@ -1,17 +1,21 @@
 """Ctrl-C ends a launch, whatever it is at, on both targets; the next one is like any other."""
 
+import cProfile
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
 
 import numpy as np
 import pytest
+from growing_programs import accesses, branches
 from long_programs import BUSY, CIRCLE, LARGE_TILES, LOOP, PATIENT, SPIN, WAIT_FOR_LAST
 
 import tileir
-from tileir.host import limits
+from tileir.cpu.llvm import engine
+from tileir.host import background, limits
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has no such signals")
 
@@ -136,3 +140,83 @@ def test_blocks_that_wait_run_in_a_forked_child_too(target):
         kernel.launch(20, flag, count, 19, target=target)
         os._exit(int(count[0]))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 20
+
+
+# ---------------------------------------------------------------- while a kernel is compiled
+
+
+@pytest.mark.parametrize("moment", range(1, 7))
+def test_it_ends_a_compilation_whatever_stage_it_is_in(moment):
+    """Almost nothing is called after it. The first time, all modules are imported."""
+    tileir.parse(branches(4))["k"].launch(1, *arguments())
+    text, handled, profile = branches(33 + moment), [], cProfile.Profile()
+
+    def calls():
+        return sum(each.callcount for each in profile.getstats())
+
+    def handler(number, frame):
+        profile.disable()
+        handled.append(calls())
+        profile.enable()
+        raise KeyboardInterrupt
+
+    def compile_until_then():
+        while True:
+            tileir.parse(text)["k"].launch(1, *arguments())
+
+    before = signal.signal(signal.SIGVTALRM, handler)
+    try:
+        profile.enable()
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.05 * moment)
+        with pytest.raises(KeyboardInterrupt):
+            compile_until_then()
+    finally:
+        profile.disable()
+        signal.signal(signal.SIGVTALRM, before)
+    assert calls() - handled[0] < 100
+    tileir.parse(text)["k"].launch(1, *arguments())
+
+
+def arguments():
+    return np.zeros(1, np.int32), np.zeros(1, np.float32), 3, 2, 1.0, True
+
+
+def test_it_ends_the_process_that_compiles_a_large_kernel(monkeypatch):
+    """LLVM cannot be stopped: it works on a large module in a process of its own."""
+    children, popen = [], subprocess.Popen
+
+    def started(*arguments, **options):
+        children.append(popen(*arguments, **options))
+        return children[-1]
+
+    def interrupt():
+        while not children or not children[0].stdin.closed:
+            time.sleep(1e-3)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    kernel, arrays = tileir.parse(accesses(12))["k"], [np.ones((8, 32), np.float32) for _ in range(12)]
+    monkeypatch.setattr(engine.subprocess, "Popen", started)
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        kernel.launch(1, *arrays, 1)
+    assert [child.returncode for child in children] == [-signal.SIGKILL]
+    assert not background.is_busy()
+    kernel.launch(1, *arrays, 0)
+    assert [child.returncode for child in children] == [-signal.SIGKILL, 0]
+    np.testing.assert_array_equal(arrays, 1)
+
+
+@pytest.mark.parametrize("executable", ["", "/nowhere/python", "/bin/false"])
+def test_a_large_kernel_is_compiled_here_where_no_process_can_be_made_for_it(executable, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "executable", executable)
+    monkeypatch.setenv("TILEIR_CACHE_DIR", str(tmp_path))
+    arrays = [np.ones((8, 32), np.float32) for _ in range(12)]
+    tileir.parse(accesses(12))["k"].launch(1, *arrays, 0)
+    np.testing.assert_array_equal(arrays, 1)
+
+
+def test_the_death_of_llvm_on_a_large_kernel_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.setattr(engine, "_START", "import os; os.abort()  # {path}")
+    monkeypatch.setenv("TILEIR_CACHE_DIR", str(tmp_path))
+    with pytest.raises(tileir.UnsupportedError, match="LLVM does not compile the kernel: it was ended by SIGABRT"):
+        tileir.parse(accesses(12))["k"].launch(1, *(np.ones((8, 32), np.float32) for _ in range(12)), 0)

@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
+import pickle
 import platform
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -30,6 +33,7 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 
 from tileir.cpu.llvm.object_files import undefined_symbols
 from tileir.host.background import in_background
+from tileir.host.child import end_with_parent, ending
 from tileir.ir.diagnostics import UnsupportedError
 
 T = TypeVar("T")
@@ -162,18 +166,17 @@ def object_code(ir_text: str, host: Host) -> bytes:
 
     Raises UnsupportedError if it calls a function that this process does not have: the loader would take 0 for it.
     """
-    code, missing = _away(lambda: _emitted(ir_text, host))
+    code = (_from_child(ir_text, host) if is_large(ir_text) else None) or _away(lambda: _emitted(ir_text, host))
+    missing = _away(lambda: [name for name in undefined_symbols(code) if not _is_in_process(name)])
     if missing:
         raise UnsupportedError(f"the compiled kernel needs {', '.join(missing)}, which this process lacks", "cpu")
     return code
 
 
-def _emitted(ir_text: str, host: Host) -> tuple[bytes, list[str]]:
-    """Return the machine code, and the functions that it needs and this process does not have."""
+def _emitted(ir_text: str, host: Host) -> bytes:
     if not host.has_f16_conversion:
         ir_text += CONVERSIONS
-    code = _generated(ir_text, host, _machine(host).emit_object)
-    return code, [name for name in undefined_symbols(code) if not _is_in_process(name)]
+    return _generated(ir_text, host, _machine(host).emit_object)
 
 
 def _generated(ir_text: str, host: Host, emit: Callable[[llvm.ModuleRef], T]) -> T:
@@ -246,6 +249,57 @@ def _away(function: Callable[[], T]) -> T:
         return function()
 
     return in_background(call)
+
+
+# ---------------------------------------------------------------- large modules
+
+
+LARGE = 1 << 12
+"""Lines of a module beyond which LLVM may take longer than an interrupt can wait. A thread cannot be ended; a process
+can."""
+_START = "import sys; sys.path[:] = {path!r}; from tileir.cpu.llvm.engine import serve; serve()"
+
+
+def is_large(ir_text: str) -> bool:
+    """Return whether `object_code` compiles a module in a child process, which an interrupt ends."""
+    return ir_text.count("\n") > LARGE
+
+
+def _from_child(ir_text: str, host: Host) -> bytes | None:
+    """Return the machine code that a child process makes; None if this process can have no such child.
+
+    Raises UnsupportedError if LLVM dies of the module.
+    """
+    if not sys.executable or getattr(sys, "frozen", False):
+        return None
+    command = [sys.executable, "-c", _START.format(path=sys.path)]
+    pipe, none = subprocess.PIPE, subprocess.DEVNULL
+    try:
+        # Ctrl-C at a terminal goes to this process alone: a handler may choose to go on.
+        child = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=none, start_new_session=True)
+    except OSError:
+        return None
+    assert child.stdin is not None and child.stdout is not None
+    try:
+        with child.stdout, suppress(BrokenPipeError), child.stdin:
+            child.stdin.write(pickle.dumps((os.getpid(), ir_text, host)))
+            child.stdin.close()
+            code = child.stdout.read()
+    except BaseException:
+        child.kill()
+        raise
+    finally:
+        status = child.wait()
+    if status < 0:
+        raise UnsupportedError(f"LLVM does not compile the kernel: {ending(status)}", "cpu")
+    return code if status == 0 else None
+
+
+def serve() -> None:
+    """Compile the module on standard input, as the child of the process that it names."""
+    parent, ir_text, host = pickle.load(sys.stdin.buffer)
+    end_with_parent(parent)
+    sys.stdout.buffer.write(_emitted(ir_text, host))
 
 
 # ---------------------------------------------------------------- passes

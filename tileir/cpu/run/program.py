@@ -27,7 +27,7 @@ from tileir.cpu.emit.record import (
     TrapKind,
     TrapSite,
 )
-from tileir.cpu.llvm.engine import Loaded, data_layout, host, object_code, toolchain
+from tileir.cpu.llvm.engine import Loaded, data_layout, host, is_large, object_code, toolchain
 from tileir.cpu.llvm.object_files import CodeMap, code_map
 from tileir.host.background import in_background
 from tileir.ir.core import Op
@@ -224,18 +224,22 @@ def compiled(source: NativeSource, cache: Cache) -> NativeProgram:
         kernel = lowered(items[0], source.global_names, source.checks)
         made = facts_of(kernel, operations(items))
         text = str(kernel.module)
-    code = in_background(lambda: _kept_code(text, key, made, cache))
+    code = _kept_code(text, key, made, cache)
     return NativeProgram(source, made, code, cache)
 
 
 def _kept_code(text: str, key: str, facts: Facts, cache: Cache) -> bytes:
     """Return the machine code of a module, which the cache holds from then on: an interrupt costs no finished work."""
-    found = cache.get(key)
-    if found is not None:
-        return found[1]
-    code = object_code(text, host())
-    cache.put(key, (facts.to_bytes(), code))
-    return code
+
+    def kept() -> bytes:
+        found = cache.get(key)
+        if found is not None:
+            return found[1]
+        code = object_code(text, host())
+        cache.put(key, (facts.to_bytes(), code))
+        return code
+
+    return kept() if is_large(text) else in_background(kept)
 
 
 def facts_of(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
@@ -277,5 +281,4 @@ def instrumented(source: NativeSource, cache: Cache, instruments: Instruments) -
         items = source.items()
         kernel = lowered(items[0], source.global_names, source.checks, instruments)
         facts, text = facts_of(kernel, operations(items)), str(kernel.module)
-    code = in_background(lambda: object_code(text, host()))
-    return InstrumentedProgram(source, facts, code, cache)
+    return InstrumentedProgram(source, facts, object_code(text, host()), cache)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -153,3 +154,103 @@ def test_a_view_that_claims_more_than_its_array_has_is_a_warning(n: int, claimed
 def test_a_view_of_what_there_is_or_less_is_none() -> None:
     assert not list(tileir.sanitize(tileir.parse(VIEW)["k"], 4, np.zeros(256, np.float32), 256))
     assert not list(tileir.sanitize(tileir.parse(VIEW)["k"], 1, np.zeros(256, np.float32), 64))
+
+
+MASKED = """entry @k(%x: tile<ptr<i32>>, %out: tile<ptr<i32>>) {{
+  %i = iota : tile<4xi32>
+  %three = constant <i32: 3> : tile<4xi32>
+  %inside = cmpi less_than %i, %three, signed : tile<4xi32> -> tile<4xi1>
+  %x_1 = reshape %x : tile<ptr<i32>> -> tile<1xptr<i32>>
+  %x_4 = broadcast %x_1 : tile<1xptr<i32>> -> tile<4xptr<i32>>
+  %from = offset %x_4, %i : tile<4xptr<i32>>, tile<4xi32> -> tile<4xptr<i32>>
+  %out_1 = reshape %out : tile<ptr<i32>> -> tile<1xptr<i32>>
+  %out_4 = broadcast %out_1 : tile<1xptr<i32>> -> tile<4xptr<i32>>
+  %to = offset %out_4, %i : tile<4xptr<i32>>, tile<4xi32> -> tile<4xptr<i32>>
+  %fill = constant <i32: {fill}> : tile<4xi32>
+  %v, %t = load_ptr_tko weak %from, %inside, %fill
+    : tile<4xptr<i32>>, tile<4xi1>, tile<4xi32> -> tile<4xi32>, token
+  %old, %u = load_ptr_tko weak %to : tile<4xptr<i32>> -> tile<4xi32>, token
+  %new = {operation} : tile<4xi32>
+  %s = store_ptr_tko weak %to, %new token=%u : tile<4xptr<i32>>, tile<4xi32> -> token
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("fill", "operation", "clean"),
+    [
+        (0, "addi %old, %v", True),
+        (0, "addi %v, %old", True),
+        (1, "muli %old, %v", True),
+        (0, "subi %old, %v", True),
+        (0, "subi %v, %old", False),
+        (1, "addi %old, %v", False),
+        (2, "muli %old, %v", False),
+        (0, "addi %three, %v", False),
+    ],
+)
+def test_padding_that_leaves_a_value_as_it_is_does_not_mark_it(fill: int, operation: str, clean: bool) -> None:
+    kernel = tileir.parse(MASKED.format(fill=fill, operation=operation))["k"]
+    found = list(tileir.sanitize(kernel, 1, np.ones(4, np.int32), np.arange(5, 9, dtype=np.int32)))
+    assert [(one.kind, one.array) for one in found] == ([] if clean else [("padding", "x")])
+
+
+def test_an_address_that_is_stored_is_no_dependence_on_the_order() -> None:
+    text = """entry @k(%flag: tile<ptr<i32>>, %out: tile<ptr<i64>>) {
+      %b, %y, %z = get_tile_block_id : tile<i32>
+      %one = constant <i32: 1> : tile<i32>
+      %was, %t = atomic_rmw_tko relaxed device %flag, add, %one : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+      %own = alloca num_elem = 4, alignment = 16 : tile<ptr<i32>>
+      %address = ptr_to_int %own : tile<ptr<i32>> -> tile<i64>
+      %to = offset %out, %b : tile<ptr<i64>>, tile<i32> -> tile<ptr<i64>>
+      %s = store_ptr_tko weak %to, %address : tile<ptr<i64>>, tile<i64> -> token
+    }"""
+    assert not list(tileir.sanitize(tileir.parse(text)["k"], 4, np.zeros(1, np.int32), np.zeros(4, np.int64)))
+
+
+SECOND = """entry @k(%x: tile<ptr<i32>>, %y: tile<ptr<i32>>) {{
+  %b, %by, %bz = get_tile_block_id : tile<i32>
+  %at = constant <i32: {at}> : tile<i32>
+  %p = offset %y, %at : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+  %t = store_ptr_tko weak %p, %b : tile<ptr<i32>>, tile<i32> -> token
+}}"""
+
+
+@pytest.mark.parametrize("first", [slice(None), slice(0, 8), slice(4, 16)])
+def test_the_array_of_a_report_is_the_one_that_was_accessed(first: slice) -> None:
+    memory = np.zeros(16, np.int32)
+    (race,) = tileir.sanitize(tileir.parse(SECOND.format(at=1))["k"], 2, memory[first], memory[8:])
+    assert (race.kind, race.array, race.indices) == ("race", "y", ((1,),))
+    (outside,) = tileir.sanitize(tileir.parse(SECOND.format(at=40))["k"], 1, memory[first], memory[8:])
+    assert (outside.array, outside.indices) == ("y", ((40,),)) and "byte offset 160 of 'y'" in outside.message
+
+
+COUNTING = """entry @k(%x: tile<ptr<i32>>, %n: tile<i32>) {{
+  %zero = constant <i32: 0> : tile<i32>
+  %one = constant <i32: 1> : tile<i32>
+  for %i in (%zero to %n, step %one) : tile<i32> {{
+    %o, %t = atomic_rmw_tko {ordering} device %x, add, %one : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+    continue
+  }}
+}}"""
+
+
+@pytest.mark.parametrize("ordering", ["relaxed", "acquire", "release"])
+def test_the_history_of_unordered_updates_costs_a_share_of_each(ordering: str) -> None:
+    kernel = tileir.parse(COUNTING.format(ordering=ordering))["k"]
+
+    def calls(count: int) -> int:
+        seen = 0
+
+        def see(frame: object, event: str, argument: object) -> None:
+            nonlocal seen
+            seen += 1
+
+        sys.setprofile(see)
+        try:
+            assert tileir.sanitize(kernel, 4, np.zeros(1, np.int32), count).ok
+        finally:
+            sys.setprofile(None)
+        return seen
+
+    calls(4)
+    assert calls(100) - calls(50) < 3 * (calls(50) - calls(25))

@@ -75,7 +75,11 @@ class AddressSpace:
     def fault_at(self, address: int, access: DescribedAccess, lane: tuple[int, ...]) -> AccessFault:
         """Return the fault of accessing the tile element `lane` at an address where that is not allowed."""
         found = self.find(address)
-        return access_fault(found.parts if found else self._given, address, access, lane)
+        return access_fault(self._meant(found.parts if found else self._given), address, access, lane)
+
+    def _meant(self, candidates: Sequence[Allocation]) -> Sequence[Allocation]:
+        """Return the allocations of some that the running operation may have meant."""
+        return candidates
 
 
 # ---------------------------------------------------------------- faults

@@ -206,6 +206,11 @@ class BlockState:
         if self.options.strict:
             self.warn(op, fault.message)
 
+    def overflowed(self, op: Op, message: str) -> None:
+        """Report a counter that leaves its type: a trap in strict mode, otherwise the loop ends there."""
+        if self.options.strict:
+            raise Fault(message)
+
     def undefined(self, op: Op, message: str, array: str | None = None, index: Index | None = None) -> None:
         """Report undefined behaviour that goes on with a stated value: a trap in strict mode, otherwise a warning."""
         if self.options.strict:

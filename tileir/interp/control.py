@@ -94,8 +94,8 @@ def _counter(op: For) -> Callable[..., Generator[object, None, None]]:
         numbers = range(number(lower, op.unsigned), number(upper, op.unsigned), stride)
         for value in numbers:
             yield scalar(value if value < limit else value - modulus)
-        if numbers and block.options.strict and numbers[-1] + stride >= (modulus if op.unsigned else limit):
-            raise Fault(undefined.counter_overflow(ty.number, numbers[-1], stride))
+        if numbers and numbers[-1] + stride >= (modulus if op.unsigned else limit):
+            block.overflowed(op, undefined.counter_overflow(ty.number, numbers[-1], stride))
 
     return count
 

@@ -82,9 +82,17 @@ class WatchedAccess:
         if self._quiet:
             self._happen_quietly(event, touched)
             return event.past
-        for one in touched:
-            self._happen_at(event, one, operands, tile)
-        return event.with_itself()
+        if not event.releases or (len(touched) == 1 and _count(touched[0]) == 1):
+            for one in touched:
+                self._happen_at(event, one, operands, tile)
+            return event.with_itself()
+        # The release of one element says nothing about the others: each is an event of its own.
+        pasts = []
+        for element in (element for one in touched for element in one.elements()):
+            own = self._session.detector.event(self._site, block.id, token, element.size)
+            self._happen_at(own, element, operands, tile)
+            pasts.append(own.with_itself())
+        return union(pasts)
 
     def _happen_quietly(self, event: AccessEvent, touched: list[Touched]) -> None:
         """Note an access that conflicts with no other: only its own elements may meet."""
@@ -110,7 +118,8 @@ class WatchedAccess:
             touched = touched.chosen(stored)
         elif isinstance(touched, TouchedElements) and not access.updates:
             detector.repeated(event, touched, self._sharing)
-        detector.write(event, touched)
+        if _count(touched):
+            detector.write(event, touched)
         touched.mark_written()
         self._note_progress(event, touched, operands, tile)
 
@@ -170,7 +179,7 @@ class WatchedAccess:
         origin = self._session.origin("uninitialized", self._site, False)
         if origin.index is None and found is not None:
             address = touched.address(int(np.argmax(found)))
-            origin.array, origin.index = self._session.place(address, touched.size)
+            origin.array, origin.index = self._session.place(address, touched.size, self._site.op)
         return origin
 
     def _from_addresses(

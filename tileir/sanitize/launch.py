@@ -142,8 +142,9 @@ def sanitize_bound(
     values = [rank_zero_tile(argument) for argument in arguments]
     known = known_launch(kernel, grid, arguments)
     quiet = quiet_of(kernel, known)
+    names = [parameter.name for parameter in kernel.parameters]
     fresh = [] if unwritten is None else memory.unwritten(unwritten)
-    launch = SanitizedLaunch(kernel.module, kernel.entry, grid, values, memory, layouts, settings, quiet, fresh)
+    launch = SanitizedLaunch(kernel.module, kernel.entry, grid, values, memory, layouts, settings, names, quiet, fresh)
     before = [one.copy() for one in memory.writable_bytes()] if copy else []
     try:
         report = sanitized(launch, kinds, schedules, seed, uninitialized)

@@ -36,6 +36,10 @@ class WatchedMemory(Memory):
         self._before: dict[int, Shadow] = {}
         self.touched: list[Touched] = []
         self.refuse: Refuse = _ignore
+        self.through: Callable[[], str | None] = lambda: None
+        """Return the parameter that the running operation accesses memory through, if it is one."""
+        self.storages: list[tuple[int, int]] = []
+        """The addresses and sizes of all storage that tile blocks have allocated in this run."""
         self.marks_storage = True
         self.covers = True
         """Whether it is kept which bytes are written."""
@@ -61,6 +65,7 @@ class WatchedMemory(Memory):
     def forget(self) -> None:
         """Start with no shadow, as a new launch does; that of the run before is kept aside."""
         self._before, self._shadows = self._shadows, {}
+        self.storages = []
 
     def shadow_before(self, allocation: Allocation) -> Shadow | None:
         """Return the shadow that an allocation had in the run before."""
@@ -75,6 +80,7 @@ class WatchedMemory(Memory):
 
     def allocate(self, size: int, alignment: int, owner: Coordinates | None) -> int:
         base = super().allocate(size, alignment, owner)
+        self.storages.append((base, size))
         if size:
             self._shadows.pop(base, None)
             self.shadow(self._storage[base], 1).mark_unwritten()
@@ -125,6 +131,10 @@ class WatchedMemory(Memory):
         self.touched.append(touched)
 
     # ------------------------------------------------------------ what is refused
+
+    def _meant(self, candidates: Sequence[Allocation]) -> Sequence[Allocation]:
+        name = self.through()
+        return [one for one in candidates if one.name == name] or candidates
 
     def _apart(self, tile: np.ndarray, access: CheckedAccess, mask: np.ndarray | None) -> list[ResolvedElements]:
         """Report elements that may not be accessed, and redirect them to unused memory."""

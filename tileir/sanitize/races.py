@@ -10,6 +10,7 @@ import numpy as np
 
 from tileir.analysis.effects import morally_strong, scopes_include
 from tileir.interp.api import Coordinates
+from tileir.ir.attributes import MemoryScope
 from tileir.sanitize.clocks import AccessEvent, Past, Site, union
 from tileir.sanitize.shadow import Cells, Shadow, Touched, TouchedElements
 
@@ -36,15 +37,25 @@ class Conflict(NamedTuple):
 Report = Callable[[Conflict], None]
 
 
+Strength = tuple[bool, MemoryScope | None, int]
+
+
 class Sets:
     """Sets of accesses, each a number: an access and the set of the others. 0 is empty."""
 
     def __init__(self) -> None:
         self._nodes: list[tuple[AccessEvent | None, int]] = [(None, 0)]
+        self._alike: list[Strength | None] = [None]
+        """The strength of all members of a set; None if they differ."""
 
     def with_one(self, event: AccessEvent, rest: int) -> int:
         self._nodes.append((event, rest))
+        self._alike.append(event.strength if not rest or self._alike[rest] == event.strength else None)
         return len(self._nodes) - 1
+
+    def may_coincide(self, event: AccessEvent, number: int) -> bool:
+        """Return whether all members are strong in the same way as `event`, so that none conflicts with it."""
+        return event.strong and event.scope is not MemoryScope.TL_BLK and self._alike[number] == event.strength
 
     def members(self, number: int) -> Iterator[AccessEvent]:
         while number:
@@ -72,7 +83,8 @@ class RaceDetector:
         self._numbers: defaultdict[Coordinates, int] = defaultdict(int)
         self._acquired: dict[Coordinates, Past] = {}
         self._synced: dict[tuple[Coordinates, Coordinates], tuple[AccessEvent, AccessEvent]] = {}
-        self._relaxed: dict[tuple[Coordinates, Coordinates], tuple[AccessEvent, AccessEvent]] = {}
+        self._read_from: defaultdict[Coordinates, dict[int, AccessEvent]] = defaultdict(dict)
+        """For each tile block the sets of writers that its strong reads have met, and the read."""
 
     def event(self, site: Site, block: Coordinates, token: Past | None, size: int) -> AccessEvent:
         """Return a new instruction of a tile block, which waits for `token`."""
@@ -116,6 +128,9 @@ class RaceDetector:
 
     def _left(self, event: AccessEvent, number: int, with_event: bool) -> int:
         """Return a set after `event` writes: the accesses that do not happen before it stay."""
+        if self._sets.may_coincide(event, number):
+            # Those before it may stay as well: what conflicts with them is unordered with them.
+            return self._sets.beside(event, number) if with_event else number
         kept = 0
         for one in self._sets.members(number):
             if not event.follows(one) and one is not event:
@@ -132,6 +147,8 @@ class RaceDetector:
                 self._check(event, number, touched, cells, where)
 
     def _check(self, event: AccessEvent, number: int, touched: Touched, cells: Cells, where: Where) -> None:
+        if self._sets.may_coincide(event, number):
+            return
         for earlier in self._sets.members(number):
             if earlier is event or event.follows(earlier) or morally_strong(earlier, event):
                 continue
@@ -149,11 +166,18 @@ class RaceDetector:
         acquired = self._acquired.get(later.block)
         if acquired is not None and acquired.others.get(earlier.block, 0) >> earlier.number & 1:
             return "acquire-token", _flag(self._synced.get(pair))
-        if pair in self._relaxed and pair not in self._synced:
-            return "relaxed", _flag(self._relaxed[pair])
         if pair in self._synced:
             return "release-token", _flag(self._synced[pair])
-        return "nothing", None
+        relaxed = self._relaxed(pair)
+        return ("nothing", None) if relaxed is None else ("relaxed", _flag(relaxed))
+
+    def _relaxed(self, pair: tuple[Coordinates, Coordinates]) -> tuple[AccessEvent, AccessEvent] | None:
+        """Return a strong write of the first tile block and a read of the second that has met it."""
+        for number, read in reversed(self._read_from[pair[1]].items()):
+            for writer in self._sets.members(number):
+                if writer.strong and writer.block == pair[0] and not read.follows(writer):
+                    return writer, read
+        return None
 
     # ------------------------------------------------------------ synchronisation
 
@@ -171,9 +195,7 @@ class RaceDetector:
         if joined:
             self._acquired[event.block] = union((self._acquired.get(event.block), event.past))
         for number, _ in _distinct(touched.cells(shadow.make_writers())):
-            for writer in self._sets.members(number):
-                if writer.strong and writer.block != event.block and not event.follows(writer):
-                    self._relaxed[writer.block, event.block] = (writer, event)
+            self._read_from[event.block][number] = event
 
     def _release(self, event: AccessEvent, touched: Touched) -> None:
         """Start the release sequence after a write (spec: memory-model#release-acquire)."""
@@ -185,6 +207,8 @@ class RaceDetector:
         touched.put(heads, _mapped(touched.cells(heads), lambda number: self._sequence(event, number, updates)))
 
     def _sequence(self, event: AccessEvent, number: int, updates: bool) -> int:
+        if updates and number and self._sets.may_coincide(event, number):
+            return self._sets.beside(event, number) if event.releases else number
         kept = 0
         for head in self._sets.members(number) if updates else ():
             continues = head.block == event.block or morally_strong(head, event)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tileir.analysis.effects import accesses_of, writes
+from tileir.analysis.effects import access_of, accesses_of, writes
+from tileir.analysis.provenance import ANYWHERE, Provenance
 from tileir.host.address_space import AccessFault
 from tileir.host.allocation import Allocation
 from tileir.interp.api import BlockState, Coordinates, LaunchState, Options
@@ -33,7 +34,8 @@ WAITING = 1 << 10
 @dataclass(frozen=True)
 class SanitizedLaunch:
     """A launch with its arguments in place: `layouts` say how arrays lie in `memory`, `quiet` are the operations whose
-    accesses are proved to conflict with none, `unwritten` masks of bytes that nobody has written before."""
+    accesses are proved to conflict with none, `names` those of the parameters, `unwritten` masks of bytes that nobody
+    has written before."""
 
     module: Module
     entry: Entry
@@ -42,6 +44,7 @@ class SanitizedLaunch:
     memory: WatchedMemory
     layouts: Mapping[str, Layout]
     options: Options
+    names: Sequence[str]
     quiet: frozenset[Op] = frozenset()
     unwritten: Sequence[tuple[Allocation, np.ndarray]] = ()
 
@@ -57,10 +60,11 @@ def sanitized(
     `schedules` less one at random. Memory is left as the first order leaves it.
     """
     orders = _orders(launch, schedules, seed)
-    session = Session(launch.memory, launch.layouts, kinds, _quiet(launch, len(orders)))
+    session = Session(launch.memory, launch.layouts, kinds, _quiet(launch, len(orders)), _parameter_of(launch))
     function = prepare(launch.module, launch.entry, TABLES, True, SanitizerObserver(session)).function
     before = _contents(launch.memory) if len(orders) > 1 else []
     after: list[np.ndarray] = []
+    storages: list[tuple[int, int]] = []
     notes: tuple[str, ...] = ()
     for position, order in enumerate(orders):
         if position:
@@ -70,8 +74,9 @@ def sanitized(
         if not position:
             notes = tuple(_never_written(launch))
             after = _contents(launch.memory) if len(orders) > 1 else []
+            storages = launch.memory.storages
         else:
-            _compare(launch, session, after)
+            _compare(launch, session, after, storages)
     if len(orders) > 1:
         _restore(launch.memory, after)
     sources, findings = _sources(launch.module), session.collector.all()
@@ -122,6 +127,21 @@ def _quiet(launch: SanitizedLaunch, orders: int) -> frozenset[Op]:
     return launch.quiet if orders == 1 else frozenset(op for op in launch.quiet if not writes(op))
 
 
+def _parameter_of(launch: SanitizedLaunch) -> Callable[[Op], str | None]:
+    """Return a function that names the parameter through which an operation accesses memory; None if it may be one of
+    several, or of any origin."""
+    made: list[Provenance] = []
+
+    def name(op: Op) -> str | None:
+        if not made:
+            made.append(Provenance(launch.entry))
+        access = access_of(op)
+        found = frozenset() if access is None else made[0].of(access.address)
+        return launch.names[next(iter(found))] if len(found) == 1 and ANYWHERE not in found else None
+
+    return name
+
+
 def _sources(module: Module) -> tuple[Source, ...]:
     return () if module.source is None else (module.source,)
 
@@ -159,6 +179,9 @@ class _Block(BlockState):
     def undefined(self, op: Op, message: str, array: str | None = None, index: object = None) -> None:
         promised = any(op.attributes.get("inbounds") or ())
         self.session.undefined(op, message, "out-of-bounds" if promised else "undefined")
+
+    def overflowed(self, op: Op, message: str) -> None:
+        self.session.undefined(op, message)
 
     def overclaimed(self, op: Op, fault: AccessFault) -> None:
         self.session.overclaimed(op, fault)
@@ -245,17 +268,32 @@ def _restore(memory: WatchedMemory, contents: list[np.ndarray]) -> None:
         one[...] = before
 
 
-def _compare(launch: SanitizedLaunch, session: Session, first: list[np.ndarray]) -> None:
-    """Report arrays that end up different from what the first order has left."""
+def _compare(
+    launch: SanitizedLaunch, session: Session, first: list[np.ndarray], storages: Sequence[tuple[int, int]]
+) -> None:
+    """Report arrays that end up different from what the first order has left, where the `storages` were allocated."""
     for one, expected in zip(launch.memory.writable_bytes(), first):
         different = np.flatnonzero(one != expected)
+        if different.size and storages:
+            addresses = _in_storage(one, launch.memory.storages) & _in_storage(expected, storages)
+            different = different[~addresses[different]]
         if different.size:
             _report_order(session, one.__array_interface__["data"][0] + int(different[0]), int(different.size))
 
 
+def _in_storage(content: np.ndarray, storages: Sequence[tuple[int, int]]) -> np.ndarray:
+    """Return a mask of the bytes that are part of the address of storage of an `alloca`."""
+    whole = content.size // 8 * 8
+    words = content[:whole].copy().view(np.uint64)
+    bases, sizes = (np.array(part, np.uint64) for part in zip(*sorted(storages)))
+    at = np.maximum(np.searchsorted(bases, words, "right"), 1) - 1
+    inside = (words >= bases[at]) & (words - bases[at] < sizes[at])
+    return np.append(np.repeat(inside, 8), np.zeros(content.size - whole, np.bool_))
+
+
 def _report_order(session: Session, address: int, count: int) -> None:
     site = session.last_writer(address)
-    array, index = session.place(address, 1)
+    array, index = session.place(address, 1, None if site is None else site.op)
     found = Finding(
         "order-dependent",
         f"'{array}'{list(index)} depends on the order in which tile blocks run",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,9 +45,17 @@ class Session:
     """The state of a launch while it runs; `start` begins another run of the same launch."""
 
     def __init__(
-        self, memory: WatchedMemory, layouts: Mapping[str, Layout], kinds: frozenset[str], quiet: frozenset[Op]
+        self,
+        memory: WatchedMemory,
+        layouts: Mapping[str, Layout],
+        kinds: frozenset[str],
+        quiet: frozenset[Op],
+        through: Callable[[Op], str | None],
     ) -> None:
         self.memory = memory
+        self.through = through
+        """Return the parameter that an operation accesses memory through, if it is one."""
+        memory.through = lambda: None if self.here is None else through(self.here.op)
         self.quiet = quiet
         """The operations whose accesses are proved to conflict with none."""
         self.collector = Collector(kinds)
@@ -69,12 +77,14 @@ class Session:
 
     # ------------------------------------------------------------ names
 
-    def place(self, address: int, size: int) -> tuple[str | None, tuple[int, ...]]:
-        """Return the array at an address and the index in it."""
+    def place(self, address: int, size: int, op: Op | None = None) -> tuple[str | None, tuple[int, ...]]:
+        """Return the array at an address and the index in it; of several that share it, that which `op` was given."""
         found = self.memory.find(address)
         if found is None:
             return None, ()
-        part = next((one for one in found.parts if one.base <= address < one.end), found)
+        parts = [one for one in found.parts if one.base <= address < one.end]
+        name = None if op is None or len(parts) < 2 else self.through(op)
+        part = next((one for one in parts if one.name == name), parts[0] if parts else found)
         layout = self._layouts.get(part.name)
         if layout is not None:
             return part.name, layout.index(address)
@@ -92,7 +102,7 @@ class Session:
     # ------------------------------------------------------------ findings
 
     def _conflict(self, found: Conflict) -> None:
-        array, index = self.place(found.address, found.later.size)
+        array, index = self.place(found.address, found.later.size, found.later.site.op)
         self.collector.add(conflict_finding(found, array, index), found.later.site.op, found.earlier.site.op)
 
     def _refused(self, dropped: Dropped) -> None:
@@ -132,6 +142,12 @@ class Session:
         found = Finding(kind, message, loc=op.loc, op=op.spec.name, blocks=blocks, hint=hint)
         self.collector.add(found, op)
 
+    def unspecified(self, op: Op, message: str) -> None:
+        """Report an operation whose result other implementations may give otherwise."""
+        blocks = () if self.block is None else (self.block.id,)
+        found = Finding("undefined", message, "warning", None, op.loc, op.spec.name, blocks=blocks)
+        self.collector.add(found, op)
+
     def overclaimed(self, op: Op, fault: AccessFault) -> None:
         """Report a view that claims more than its memory has; accesses through it may still be inside."""
         blocks = () if self.block is None else (self.block.id,)
@@ -149,7 +165,8 @@ class Session:
         assert self.block is not None, "a load runs in a tile block"
         key = (kind, site.op)
         if key not in self._origins:
-            self._origins[key] = Origin(kind, site, chosen, self.block.id, value=value)
+            array = self.through(site.op) if kind == "padding" else None
+            self._origins[key] = Origin(kind, site, chosen, self.block.id, array, value=value)
         return self._origins[key]
 
     def arrives(self, value: Marked, site: Site, role: str, where: np.ndarray | None = None) -> None:

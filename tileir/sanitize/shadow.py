@@ -6,7 +6,7 @@ and arrays of f32 need no more shadow than they have bytes. It holds the number 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -87,6 +87,13 @@ class TouchedBox:
         self._offset = offset
         self._strides = tuple(strides)
 
+    def elements(self) -> Iterator[TouchedElements]:
+        """Yield each element, with its position in the flattened box as its lane."""
+        for lane in range(int(np.prod(self.shape))):
+            yield TouchedElements(
+                self.shadow, np.array([self.address(lane) - self.shadow.base]), np.array([lane]), self.size
+            )
+
     def cells(self, array: Cells) -> Cells:
         """Return the cells of the elements, in place; those of one element along the last axis if it has several."""
         return self._view(array, self.shadow.granule)
@@ -148,6 +155,11 @@ class TouchedElements:
         """The elements before they were stored, as for a box."""
         self.offsets = offsets
         self.lanes = lanes
+
+    def elements(self) -> Iterator[TouchedElements]:
+        """Yield each element."""
+        for at in range(self.lanes.size):
+            yield TouchedElements(self.shadow, self.offsets[at : at + 1], self.lanes[at : at + 1], self.size)
 
     def chosen(self, mask: np.ndarray) -> TouchedElements:
         """Return the elements whose lanes are set in a tile."""

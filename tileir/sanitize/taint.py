@@ -1,7 +1,7 @@
 """Values with elements that nobody wrote or that lie outside an array, and how these spread.
 
 An element that cannot change the result leaves no mark: the branch of a `select` that is not taken, a factor zero, and
-padding that a reduction or product takes as its neutral element.
+padding of the program's choice that an operation takes as its neutral element, such as ``x + 0``.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from tileir.ir.storage import bits_dtype, dtype_of
 from tileir.ir.traits import ELEMENTWISE
 from tileir.ir.types import ElementType
 from tileir.ops.control import For, Loop
-from tileir.ops.core import Select
-from tileir.ops.floating import AddF, Fma, MaxF, MinF, MulF
-from tileir.ops.integer import AddI, AndI, MaxI, MinI, MulI, OrI
+from tileir.ops.core import Constant, Select
+from tileir.ops.division import DivI
+from tileir.ops.floating import AddF, DivF, Fma, MaxF, MinF, MulF, SubF
+from tileir.ops.integer import AddI, AndI, MaxI, MinI, MulI, OrI, ShlI, ShrI, SubI, XOrI
 from tileir.ops.matmul import MmaF, MmaI
 from tileir.ops.misc import Assume
 from tileir.ops.reduction import Reduce, Scan
@@ -45,6 +46,12 @@ class Origin:
     array: str | None = None
     index: tuple[int, ...] | None = None
     value: object = None
+
+    @property
+    def absent(self) -> bool:
+        """True for padding that the program chose, which is no part of a result that it leaves as it was. Other padding
+        may be any number."""
+        return self.kind == "padding" and self.chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,8 +170,30 @@ def _product(op: Op, function: Callable[..., object], values: Sequence[object], 
     left, right = values[0], values[1]
     mine, its = marks_of(left, origin), marks_of(right, origin)
     decided = (~mine & (plain(left) == 0)) | (~its & (plain(right) == 0))
-    mask: Mask = (mine | its) & ~(decided & (result == 0))
+    mask: Mask = _combined(op, function, values, result, origin) & ~(decided & (result == 0))
     return mask
+
+
+def _combined(
+    op: Op, function: Callable[..., object], values: Sequence[object], result: object, origin: Origin
+) -> Mask:
+    """Return the marks of an element-wise result: chosen padding that is neutral leaves an element as it was, but a
+    constant is no element of an array."""
+    found = _elementwise(op, function, values, result, origin)
+    neutral = _NEUTRAL.get(type(op))
+    if origin.absent and neutral is not None and len(values) == 2:
+        for place in (0, 1) if type(op) not in _RIGHT else (0,):
+            kept, padding = values[place], values[1 - place]
+            if isinstance(op.operands[place].op, Constant):
+                continue
+            same = _bits(kept) == _bits(result)
+            found = found & ~((np.asarray(plain(padding)) == neutral) & same & ~marks_of(kept, origin))
+    return found
+
+
+def _bits(value: object) -> np.ndarray:
+    array = np.asarray(plain(value))
+    return np.atleast_1d(array).view(f"u{array.itemsize}").reshape(array.shape)
 
 
 def _moved(op: Op, function: Callable[..., object], values: Sequence[object], result: object, origin: Origin) -> Mask:
@@ -178,13 +207,13 @@ def _moved(op: Op, function: Callable[..., object], values: Sequence[object], re
 def _multiplied(
     op: Op, function: Callable[..., object], values: Sequence[object], result: object, origin: Origin
 ) -> Mask:
-    """Return the mask of marked factor elements that count: for padding, where zero would change the result."""
+    """Return the mask of marked factor elements that count: for chosen padding, where zero would change the result."""
     counts = [marks_of(value, origin) for value in values]
-    if origin.kind == "padding":
+    if origin.absent:
         counts = [mask & np.asarray(plain(value) != 0) for mask, value in zip(counts, values)]
     rows, columns = np.asarray(counts[0].any(-1))[..., :, None], np.asarray(counts[1].any(-2))[..., None, :]
     found = np.broadcast_to(rows | columns, shape_of(result))
-    if origin.kind == "padding" and found.any():
+    if origin.absent and found.any():
         found = found & _differs(function(*(_replaced(value, origin, 0) for value in values)), result)
     mask: Mask = found | marks_of(values[2], origin)
     return mask
@@ -194,8 +223,8 @@ def _accumulated(
     op: Op, function: Callable[..., object], values: Sequence[object], result: object, origin: Origin
 ) -> Mask:
     """Return the marks of a sum: padding that leaves an accumulator unchanged, as zero does, is no part of it."""
-    found = _elementwise(op, function, values, result, origin)
-    if origin.kind == "padding":
+    found = _combined(op, function, values, result, origin)
+    if origin.absent:
         for value, operand in zip(values, op.operands):
             if _is_carried(operand):
                 found = found & (marks_of(value, origin) | _differs(plain(value), result))
@@ -217,7 +246,7 @@ def reduced(op: Reduce | Scan, again: Again, values: Sequence[object], results: 
     neutral = [_identity(one) for one in op.identities]
     marks: list[dict[Origin, Mask]] = [{} for _ in results]
     for origin in found:
-        if origin.kind == "uninitialized":
+        if not origin.absent:
             masks = [_along(op, values, origin)] * len(results)
         else:
             other = again([_replaced(value, origin, one) for value, one in zip(values, neutral)])
@@ -269,7 +298,17 @@ def _kept(op: Op, function: Callable[..., object], values: Sequence[object], res
     return marks_of(values[0], origin)
 
 
+_NEUTRAL: dict[type[Op], int] = {
+    **dict.fromkeys((AddF, AddI, SubF, SubI, OrI, XOrI, ShlI, ShrI), 0),
+    **dict.fromkeys((MulF, MulI, DivF, DivI), 1),
+    AndI: -1,
+}
+"""The operand that leaves the other one as it is."""
+_RIGHT = frozenset((SubF, SubI, ShlI, ShrI, DivF, DivI))
+"""The operations that only a right operand leaves as they are."""
+
 _SPECIAL: dict[type[Op], Transfer] = {
+    **dict.fromkeys((SubF, SubI, XOrI, ShlI, ShrI, DivF, DivI), _combined),
     **dict.fromkeys((Broadcast, Cat, Extract, Permute, Reshape), _moved),
     **dict.fromkeys((MulF, MulI, AndI), _product),
     **dict.fromkeys((MmaF, MmaI), _multiplied),

@@ -58,11 +58,16 @@ class SanitizerObserver(Observer):
 
         def run(*values: object) -> None:
             try:
-                check(*cast(tuple[object, ...], plain(values)))
+                warning = check(*cast(tuple[object, ...], plain(values)))
             except Fault as fault:
                 if not session.running:
                     raise
                 session.fault(op, fault)
+                return
+            if warning is not None:
+                if not session.running:
+                    raise Fault(warning)
+                session.unspecified(op, warning)
 
         return run
 

@@ -232,4 +232,29 @@ cuda_tile.module @padding {
     %w = addf %v, %v : tile<8xf32>
     %old, %t = atomic_rmw_tko relaxed device %q, addf, %w : tile<8xptr<f32>>, tile<8xf32> -> tile<8xf32>, token
   }
+
+  // launch: 1 x=f32[5]:ones out=f32[1]:zeros
+  entry @wrong_sum_of_lanes_without_padding(%x: tile<ptr<f32>>, %out: tile<ptr<f32>>) {
+    %zero = constant <i32: 0> : tile<i32>
+    %v = make_tensor_view %x, shape = [5], strides = [1] : tensor_view<5xf32, strides=[1]>
+    %from = make_partition_view %v : partition_view<tile=(8), tensor_view<5xf32, strides=[1]>>
+    %a, %t = load_view_tko weak %from[%zero] : partition_view<tile=(8), tensor_view<5xf32, strides=[1]>>, tile<i32> -> tile<8xf32>, token  // !padding
+    %sum = reduce %a dim=0 identities=[0.0 : f32] : tile<8xf32> -> tile<f32> (%l: tile<f32>, %r: tile<f32>) {
+      %s = addf %l, %r : tile<f32>
+      yield %s : tile<f32>
+    }
+    %stored = store_ptr_tko weak %out, %sum : tile<ptr<f32>>, tile<f32> -> token  // &padding
+  }
+  // launch: 1 x=f32[5]:ones out=f32[1]:zeros
+  entry @right_sum_of_lanes_without_padding(%x: tile<ptr<f32>>, %out: tile<ptr<f32>>) {
+    %zero = constant <i32: 0> : tile<i32>
+    %v = make_tensor_view %x, shape = [5], strides = [1] : tensor_view<5xf32, strides=[1]>
+    %from = make_partition_view %v : partition_view<tile=(8), padding_value = zero, tensor_view<5xf32, strides=[1]>>
+    %a, %t = load_view_tko weak %from[%zero] : partition_view<tile=(8), padding_value = zero, tensor_view<5xf32, strides=[1]>>, tile<i32> -> tile<8xf32>, token
+    %sum = reduce %a dim=0 identities=[0.0 : f32] : tile<8xf32> -> tile<f32> (%l: tile<f32>, %r: tile<f32>) {
+      %s = addf %l, %r : tile<f32>
+      yield %s : tile<f32>
+    }
+    %stored = store_ptr_tko weak %out, %sum : tile<ptr<f32>>, tile<f32> -> token
+  }
 }

@@ -469,4 +469,49 @@ cuda_tile.module @synchronisation {
       %stored_2 = store_ptr_tko weak %x, %one token=%handed : tile<ptr<i32>>, tile<i32> -> token
     }
   }
+
+  // launch: 2 x=i32[4]:zeros
+  entry @wrong_element_of_a_released_tile(%x: tile<ptr<i32>>) {
+    %b, %by_b, %bz_b = get_tile_block_id : tile<i32>
+    %zero = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %first = cmpi equal %b, %zero, signed : tile<i32> -> tile<i1>
+    if %first {
+      %lanes = iota : tile<4xi32>
+      %ones = constant <i32: 1> : tile<4xi32>
+      %x_1 = reshape %x : tile<ptr<i32>> -> tile<1xptr<i32>>
+      %x_4 = broadcast %x_1 : tile<1xptr<i32>> -> tile<4xptr<i32>>
+      %all = offset %x_4, %lanes : tile<4xptr<i32>>, tile<4xi32> -> tile<4xptr<i32>>
+      %t = store_ptr_tko release device %all, %ones : tile<4xptr<i32>>, tile<4xi32> -> token  // &race
+    } else {
+      %seen, %t = load_ptr_tko acquire device %x : tile<ptr<i32>> -> tile<i32>, token
+      %there = cmpi equal %seen, %one, signed : tile<i32> -> tile<i1>
+      if %there {
+        %next = offset %x, %one : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+        %v, %t_v = load_ptr_tko weak %next token=%t : tile<ptr<i32>> -> tile<i32>, token  // !race
+      }
+    }
+  }
+  // launch: 2 x=i32[4]:zeros
+  entry @right_element_of_a_released_tile(%x: tile<ptr<i32>>) {
+    %b, %by_b, %bz_b = get_tile_block_id : tile<i32>
+    %zero = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %first = cmpi equal %b, %zero, signed : tile<i32> -> tile<i1>
+    if %first {
+      %lanes = iota : tile<4xi32>
+      %ones = constant <i32: 1> : tile<4xi32>
+      %x_1 = reshape %x : tile<ptr<i32>> -> tile<1xptr<i32>>
+      %x_4 = broadcast %x_1 : tile<1xptr<i32>> -> tile<4xptr<i32>>
+      %all = offset %x_4, %lanes : tile<4xptr<i32>>, tile<4xi32> -> tile<4xptr<i32>>
+      %t = store_ptr_tko release device %all, %ones : tile<4xptr<i32>>, tile<4xi32> -> token
+    } else {
+      %seen, %t = load_ptr_tko acquire device %x : tile<ptr<i32>> -> tile<i32>, token
+      %there = cmpi equal %seen, %one, signed : tile<i32> -> tile<i1>
+      if %there {
+        %next = offset %x, %zero : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+        %v, %t_v = load_ptr_tko weak %next token=%t : tile<ptr<i32>> -> tile<i32>, token
+      }
+    }
+  }
 }

@@ -85,4 +85,34 @@ cuda_tile.module @undefined {
       %same = addi %i, %i : tile<i32>
     }
   }
+
+  // launch: 1 out=i32[1]:zeros n=32
+  entry @wrong_shift_by_the_width(%out: tile<ptr<i32>>, %n: tile<i32>) {
+    %one = constant <i32: 1> : tile<i32>
+    %m = shli %one, %n : tile<i32>  // !undefined
+    %stored_1 = store_ptr_tko weak %out, %m : tile<ptr<i32>>, tile<i32> -> token
+  }
+  // launch: 1 out=i32[1]:zeros n=31
+  entry @right_shift_by_the_width(%out: tile<ptr<i32>>, %n: tile<i32>) {
+    %one = constant <i32: 1> : tile<i32>
+    %m = shli %one, %n : tile<i32>
+    %stored_1 = store_ptr_tko weak %out, %m : tile<ptr<i32>>, tile<i32> -> token
+  }
+
+  // launch: 1 n=2147483647
+  entry @wrong_counter_that_overflows(%n: tile<i32>) {
+    %zero = constant <i32: 0> : tile<i32>
+    %step = constant <i32: 1073741824> : tile<i32>
+    for %i in (%zero to %n, step %step) : tile<i32> {  // !undefined
+      continue
+    }
+  }
+  // launch: 1 n=1073741824
+  entry @right_counter_that_overflows(%n: tile<i32>) {
+    %zero = constant <i32: 0> : tile<i32>
+    %step = constant <i32: 1073741824> : tile<i32>
+    for %i in (%zero to %n, step %step) : tile<i32> {
+      continue
+    }
+  }
 }

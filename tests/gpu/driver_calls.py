@@ -28,6 +28,10 @@ driver.free(address)
         waits = ["wait on 0"] * 2  # for nothing that is uploaded
         assert said == ["allocate 8", "up 8 on 5", "wait on 5", "down 8 on 5", "wait on 5", *waits, "free"]
 
+    def test_what_a_graph_records_is_not_waited_for(self, calls):
+        script = "print(driver.is_capturing(3), driver.is_capturing(9))\ndriver.send(driver.allocate(4), b'abcd', 9)"
+        assert calls(script) == (["False True"], ["allocate 4", "up 4 on 9"])
+
     def test_a_device_without_pools(self, calls):
         _, said = calls("driver.give_back(driver.borrow(100, 3), 3)", FAKE_NO_POOLS=1)
         assert said == ["allocate 100", "free"]

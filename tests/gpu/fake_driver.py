@@ -52,6 +52,10 @@ class FakeDriver:
     loads: list[str] = field(default_factory=list)
     unloads: int = 0
     current: int = 0
+    capturing: set[int] = field(default_factory=set)
+    """Streams whose work becomes part of a graph."""
+    room: int = 132
+    """Blocks that run at the same time."""
     _memory: dict[int, ctypes.Array] = field(default_factory=dict)
 
     @property
@@ -88,6 +92,13 @@ class FakeDriver:
         self.launches.append(launched)
         self.run(launched)
 
+    def launch_together(self, function, grid, parameters, stream):
+        self.events.append("together")
+        self.launch(function, grid, parameters, stream)
+
+    def resident(self, function):
+        return self.room
+
     def allocate(self, size):
         memory = (ctypes.c_ubyte * (size + 256))()
         address = -(-ctypes.addressof(memory) // 256) * 256
@@ -113,6 +124,13 @@ class FakeDriver:
     def upload(self, address, content, stream=0):
         self.events.append("upload")
         ctypes.memmove(address, bytes(content), len(content))
+
+    def send(self, address, content, stream):
+        self.events.append("send")
+        ctypes.memmove(address, bytes(content), len(content))
+
+    def is_capturing(self, stream):
+        return stream in self.capturing
 
     def download(self, address, content, stream=0):
         self.events.append("download")

@@ -64,6 +64,7 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int
   switch (attribute) {
     case hipDeviceAttributeMaxGridDimX: *value = 0x7fffffff; break;
     case hipDeviceAttributeMaxGridDimY: case hipDeviceAttributeMaxGridDimZ: *value = 65536; break;
+    case hipDeviceAttributeMultiprocessorCount: *value = 132; break;
     case hipDeviceAttributeMaxSharedMemoryPerBlock: *value = 64 << 10; break;
     case hipDeviceAttributeMemoryPoolsSupported: *value = getenv("FAKE_NO_POOLS") == 0; break;
     default: return SAY("unexpected attribute %d", attribute), hipErrorInvalidValue;
@@ -94,6 +95,20 @@ hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned gx, unsigned gy, unsi
   SAY("launch %s over %u %u %u of %u, shared %u, on %zu: %lu", f->name, gx, gy, gz, bx, shared, (size_t)stream,
       (unsigned long)*(uint64_t *)parameters[0]);
   return number("FAKE_LAUNCH", 0);
+}
+
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                            unsigned by, unsigned bz, unsigned shared, hipStream_t stream,
+                                            void **parameters) {
+  if (!fake_run) fputs("together: ", stderr);
+  return hipModuleLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, 0);
+}
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, hipFunction_t f, int threads, size_t shared) {
+  if (!fake_run) SAY("room for %s of %d, shared %zu", f->name, threads, shared);
+  return *blocks = 2, hipSuccess;
+}
+hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus *status) {
+  return *status = (size_t)stream == 9 ? hipStreamCaptureStatusActive : hipStreamCaptureStatusNone, hipSuccess;
 }
 
 hipError_t hipMalloc(void **address, size_t size) { return SAY("allocate %zu", size), memory(address, size); }

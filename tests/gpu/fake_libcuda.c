@@ -34,6 +34,7 @@ Result cuDeviceGetAttribute(int *value, int attribute, int device) {
     case 75: *value = error_of("FAKE_MAJOR") ? error_of("FAKE_MAJOR") : 9; break;
     case 76: *value = 0; break;
     case 97: *value = 227 << 10; break;
+    case 16: *value = 132; break;
     case 5: *value = 0x7fffffff; break;
     case 6: case 7: *value = 65535; break;
     case 115: *value = getenv("FAKE_NO_POOLS") == 0; break;
@@ -89,6 +90,10 @@ Result cuMemcpyDtoHAsync(void *to, Address from, size_t size, void *stream) {
   return SAY("down %zu on %zu", size, (size_t)stream), memcpy(to, (void *)from, size), 0;
 }
 
+Result cuStreamIsCapturing(void *stream, int *status) { return *status = (size_t)stream == 9, 0; }
+Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *kernel, int threads, size_t shared) {
+  return SAY("room for %s of %d, shared %zu", (char *)kernel, threads, shared), *blocks = 2, 0;
+}
 Result cuStreamSynchronize(void *stream) { return SAY("wait on %zu", (size_t)stream), 0; }
 Result cuCtxSynchronize(void) { return SAY("drain"), 0; }
 Result cuEventCreate(void **event, unsigned flags) { return *event = malloc(1), 0; }
@@ -110,6 +115,12 @@ Result cuLaunchKernel(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsig
           shared, (size_t)stream);
   say_parameters(parameters);
   return error_of("FAKE_LAUNCH");
+}
+
+Result cuLaunchCooperativeKernel(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                 unsigned bz, unsigned shared, void *stream, void **parameters) {
+  fputs("together: ", stderr);
+  return cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, 0);
 }
 
 struct Attribute { unsigned id, padding, value[16]; };

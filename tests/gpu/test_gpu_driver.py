@@ -94,6 +94,15 @@ class TestCalls(SharedDriverCalls):
         assert said[3] == "attribute 14 of k is 1 on 0"
         assert said[4].startswith("launch k over 64 3 2 of 64, shared 0, on 77, attribute 4 is 16")
 
+    def test_tile_blocks_that_run_at_the_same_time(self, calls):
+        script = LAUNCH.replace("driver.launch(", "print(driver.resident(function))\n    driver.launch_together(")
+        out, said = calls(script + "launch(128, 1, 1000)")
+        assert out == ["264"]
+        assert said[1:] == [
+            "room for k of 128, shared 1000",
+            "together: launch k over 4 3 2 of 128 1 1, shared 1000, on 77: 7 8",
+        ]
+
     def test_memory_is_borrowed_from_a_pool_of_ours(self, calls):
         _, said = calls("for _ in range(2): driver.give_back(driver.borrow(100, 3), 3)")
         assert said == [

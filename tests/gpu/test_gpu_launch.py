@@ -14,7 +14,8 @@ import pytest
 from fake_driver import FakeDriver, OnGpu
 
 import tileir
-from tileir.gpu import mailbox
+from tileir.examples import FOLDER
+from tileir.gpu import mailbox, program
 from tileir.gpu.driver import Library
 from tileir.gpu.executable import Executable, Scratch
 from tileir.gpu.launch import KernelLauncher
@@ -22,6 +23,7 @@ from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, 
 from tileir.runtime.arguments import ArrayArgument, ScalarArgument
 from tileir.runtime.arrays import described
 from tileir.runtime.gpu import Gpu
+from tileir.runtime.gpu_routes import source_of
 from tileir.runtime.module import bind, placed
 
 NO_GLOBALS = {}.__getitem__
@@ -117,6 +119,64 @@ class TestHiddenMemory:
         with pytest.raises(tileir.UnsupportedError):
             launcher(driver, 0, hidden=(BlockMemory(16),)).launch((1, 1, 1), [], 0)
         assert driver.held == 0
+
+
+class TestTileBlocksThatWaitForOthers:
+    def test_they_are_started_together(self):
+        driver = FakeDriver()
+        launcher(driver, 0, polls=True).launch((11, 4, 3), [], 0)
+        assert driver.events == ["together", "launch"]
+
+    def test_a_grid_that_finds_no_room_is_refused(self):
+        driver = FakeDriver()
+        with pytest.raises(
+            tileir.UnsupportedError, match="all 133 must run together, and Fake 0 has room for 132; use"
+        ):
+            launcher(driver, 0, polls=True).launch((133, 1, 1), [], 0)
+        assert not driver.launches
+
+    @pytest.mark.parametrize(
+        ("name", "polls"),
+        [
+            ("look_back", True),
+            ("ticket_lock", True),
+            ("mutex", False),
+            ("last_block", False),
+            ("message_passing", True),
+        ],
+    )
+    def test_programs_that_do(self, name, polls):
+        kernel = next(iter(tileir.load(FOLDER / "concurrent" / f"{name}.mlir").kernels.values()))
+        assert any(map(program._polls, source_of(kernel).operations())) is polls
+
+
+class TestGraphs:
+    def test_a_launch_becomes_part_of_a_graph_without_waiting(self):
+        launches = Launches(entry("ptr<f32>"), hidden=(BlockMemory(16),))
+        launches(tileir.Pointer(4096), stream=3)
+        launches.driver.capturing.add(3)
+        launches(tileir.Pointer(4096), stream=3)
+        assert launches.driver.events == ["launch", "give back"] * 2
+
+    def test_code_must_be_there_before(self):
+        launches = Launches(entry("ptr<f32>"))
+        launches.driver.capturing.add(3)
+        with pytest.raises(
+            tileir.UnsupportedError, match="kernel @k has no code for these arguments yet: launch it once"
+        ):
+            launches(tileir.Pointer(4096), stream=3)
+        launches(tileir.Pointer(4096), stream=4)
+        launches(tileir.Pointer(4096), stream=3)
+        assert [launched.stream for launched in launches.driver.launches] == [4, 3]
+
+    def test_a_kernel_whose_end_the_launch_waits_for_is_refused(self):
+        launches = Launches(PRINTING, hidden=(Mailbox(),), sites=sites)
+        launches(3, stream=3)
+        launches.driver.capturing.add(3)
+        with pytest.raises(
+            tileir.UnsupportedError, match=r"kernel @k prints or has an 'assert'.*: a graph cannot hold"
+        ):
+            launches(3, stream=3)
 
 
 @pytest.mark.parametrize(
@@ -444,7 +504,25 @@ class TestTables:
         assert seen == [table.tobytes()]
         assert launches.driver.launches[0].device == 1
         assert launches.driver.borrowed == [(16, 3)]
-        assert launches.driver.events == ["upload", "launch", "give back"]
+        assert launches.driver.events == ["send", "launch", "give back"]
+
+    def test_a_table_in_a_graph_lives_as_long_as_the_kernel(self):
+        launches = Launches(entry("ptr<i64>"))
+        sent = []
+        launches.driver.send = lambda address, content, stream: sent.append(content)
+        element = ArrayArgument.of("x", described(OnGpu(np.zeros(4, np.float32), 1), ("cuda",)))
+        run = launches.target.prepare(launches.kernel, True, {"stream": 3})
+
+        def launch(first):
+            table = np.array([first, 8192], np.int64)
+            run((1, 1, 1), [ArrayArgument.of("table", described(table), (element,))])
+
+        launch(1)
+        launches.driver.capturing.add(3)
+        launch(2)
+        done, recorded = (sys.getrefcount(content) for content in sent)
+        assert recorded == done + 1
+        assert sent[1] == np.array([2, 8192], np.int64).tobytes()
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,12 @@ class TestCalls(SharedDriverCalls):
         assert message in out[0]
         assert "'hip'" in out[0]
 
+    def test_tile_blocks_that_run_at_the_same_time(self, calls):
+        script = LAUNCH.replace("driver.launch(", "print(driver.resident(function))\n    driver.launch_together(")
+        out, said = calls(script + "launch()")
+        assert out == ["264"]
+        assert any(line.startswith("together: launch k over") for line in said)
+
     def test_a_gpu_that_there_is_no_code_for(self, calls):
         script = "try: driver.device()\nexcept Exception as e: print(type(e).__name__, e)"
         out, _ = calls(script, FAKE_ARCH="gfx1030")

@@ -27,6 +27,9 @@ def _entry_points(cuda: ModuleType) -> EntryPoints:
         fill=cuda.cuMemsetD8Async,
         upload=cuda.cuMemcpyHtoDAsync,
         download=cuda.cuMemcpyDtoHAsync,
+        capture=cuda.cuStreamIsCapturing,
+        launch_together=cuda.cuLaunchCooperativeKernel,
+        resident=cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor,
         wait_for_stream=cuda.cuStreamSynchronize,
         wait_for_device=cuda.cuCtxSynchronize,
         unload=cuda.cuLibraryUnload,
@@ -109,7 +112,8 @@ class CudaDriver(Driver):
             )
         shared = self._attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", ordinal)
         x, y, z = (self._attribute(f"MAX_GRID_DIM_{axis}", ordinal) for axis in "XYZ")
-        return GpuDevice(ordinal, name, nvidia(capability), shared, (x, y, z))
+        count = self._attribute("MULTIPROCESSOR_COUNT", ordinal)
+        return GpuDevice(ordinal, name, nvidia(capability), shared, (x, y, z), multiprocessors=count)
 
     def _identity(self, ordinal: int) -> tuple[str, int]:
         """Name and capability of a device."""

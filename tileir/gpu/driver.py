@@ -86,6 +86,7 @@ class GpuDevice:
     """The most blocks along each axis."""
     threads: int = MOST_THREADS
     """The most threads of all blocks along the first axis."""
+    multiprocessors: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +121,12 @@ class EntryPoints:
     """Address, content, bytes, stream."""
     download: Call
     """Content, address, bytes, stream."""
+    capture: Call
+    """Stream; whether work for it becomes part of a graph."""
+    launch_together: Call
+    """Kernel, blocks and threads along three axes, shared memory, stream, parameters."""
+    resident: Call
+    """Kernel, threads, shared memory; the blocks that fit on a multiprocessor."""
     wait_for_stream: Call
     wait_for_device: Call
     unload: Call
@@ -178,6 +185,17 @@ class Driver(ABC):
     def launch(self, function: LoadedKernel, grid: tuple[int, int, int], parameters: int, stream: int) -> None:
         """Start a kernel; `parameters` is the address of the addresses of its parameters."""
 
+    def launch_together(self, function: LoadedKernel, grid: tuple[int, int, int], parameters: int, stream: int) -> None:
+        """Start a kernel whose blocks all run at the same time; there must be no more than `resident`."""
+        threads, shared = function.threads, function.shared
+        how = function.handle, *grid, threads, 1, 1, shared, stream, parameters
+        self._do("launching a kernel", self._calls.launch_together, *how)
+
+    def resident(self, function: LoadedKernel) -> int:
+        """Return the number of blocks of a kernel that find room on the thread's device at the same time."""
+        how = function.handle, function.threads, function.shared
+        return int(self._do("preparing a kernel", self._calls.resident, *how)) * self.device().multiprocessors
+
     def unload(self, library: Any) -> None:
         """Unload a library. A failure is ignored, as by `free`."""
         self._calls.unload(library)
@@ -234,12 +252,21 @@ class Driver(ABC):
         """Fill memory with zeros, in the order of the stream."""
         self._do("clearing memory", self._calls.fill, address, 0, size, stream)
 
-    def upload(self, address: int, content: bytes | memoryview, stream: int = 0) -> None:
-        """Copy bytes to the device, in the order of the stream. When this returns they have been copied."""
+    def send(self, address: int, content: bytes | memoryview, stream: int) -> None:
+        """Copy bytes to the device, in the order of the stream. They may be changed when this returns, except if the
+        copy becomes part of a graph, which reads them at every run."""
         size = memoryview(content).nbytes
         if size:
             self._do("copying to the GPU", self._calls.upload, address, content, size, stream)
+
+    def upload(self, address: int, content: bytes | memoryview, stream: int = 0) -> None:
+        """Copy bytes to the device, in the order of the stream. When this returns they have been copied."""
+        self.send(address, content, stream)
         self.synchronize(stream)
+
+    def is_capturing(self, stream: int) -> bool:
+        """Return whether work for a stream becomes part of a graph, rather than being done."""
+        return bool(int(self._do("asking for the state of a stream", self._calls.capture, stream)))
 
     def download(self, address: int, content: bytearray | memoryview, stream: int = 0) -> None:
         """Fill `content` with bytes of the device, once everything on the stream is done."""

@@ -41,6 +41,7 @@ class Executable:
     is the number of hardware blocks of a tile block, ``shared`` their dynamic shared memory in bytes. The parameters
     are those of the entry, then one address for each of ``hidden``, then those of ``scratch``. ``sites`` are the
     operations that need the host, by their numbers in the program. ``narrow`` are the extents that must be below 2^31.
+    ``polls`` says that tile blocks wait for others, so that all must run at the same time.
     """
 
     binary: bytes
@@ -52,6 +53,7 @@ class Executable:
     scratch: Scratch | None = None
     sites: tuple[int, ...] = ()
     narrow: tuple[Extent, ...] = ()
+    polls: bool = False
 
     def require_parameters(self, given: int) -> None:
         """Check that the cubin takes the parameters that a launch passes: `given` arguments and the hidden ones. Code
@@ -69,7 +71,8 @@ class Executable:
 
     def to_parts(self) -> tuple[bytes, bytes]:
         """Return the two parts that the cache keeps."""
-        facts = {name: getattr(self, name) for name in ("kernel", "threads", "cluster", "shared", "sites", "narrow")}
+        names = "kernel", "threads", "cluster", "shared", "sites", "narrow", "polls"
+        facts = {name: getattr(self, name) for name in names}
         facts["hidden"] = [_written(hidden) for hidden in self.hidden]
         facts["scratch"] = None if self.scratch is None else (self.scratch.size, self.scratch.alignment)
         return json.dumps(facts).encode(), self.binary

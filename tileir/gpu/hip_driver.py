@@ -28,7 +28,7 @@ MOST_WORK_ITEMS = (1 << 32) - 1
 """Threads along one axis of a grid (HIP programming guide: launch limits)."""
 
 _NO_DEVICE = 100
-_GRID_AXES, _SHARED_MEMORY, _HAS_POOLS = (29, 30, 31), 74, 88
+_GRID_AXES, _MULTIPROCESSORS, _SHARED_MEMORY, _HAS_POOLS = (29, 30, 31), 63, 74, 88
 """Numbers of hipDeviceAttribute_t."""
 _PROPERTIES_BYTES, _ARCH_PLACE, _ARCH_BYTES = 4096, 1160, 256
 """Room for hipDeviceProp_tR0600, which has 1472 bytes, and where in it gcnArchName lies."""
@@ -86,6 +86,14 @@ class HipDriver(Driver):
         call = self._call
         upload = call("hipMemcpyHtoDAsync", _HANDLE, _HANDLE, _SIZE, _HANDLE)
         download = call("hipMemcpyDtoHAsync", _HANDLE, _HANDLE, _SIZE, _HANDLE)
+        capture = call("hipStreamIsCapturing", _HANDLE, _HANDLE)
+        sizes = [_UNSIGNED] * 7
+
+        def is_capturing(stream: int) -> tuple[int, int]:
+            found = _INT()
+            (status,) = capture(stream, ctypes.addressof(found))
+            return status, found.value
+
         return EntryPoints(
             allocate=call("hipMalloc", _SIZE, result=_HANDLE),
             free=call("hipFree", _HANDLE),
@@ -94,6 +102,9 @@ class HipDriver(Driver):
             fill=call("hipMemsetD8Async", _HANDLE, ctypes.c_ubyte, _SIZE, _HANDLE),
             upload=lambda address, content, size, stream: upload(address, _address(content), size, stream),
             download=lambda content, address, size, stream: download(_address(content), address, size, stream),
+            capture=is_capturing,
+            launch_together=call("hipModuleLaunchCooperativeKernel", _HANDLE, *sizes, _HANDLE, _HANDLE),
+            resident=call("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", _HANDLE, _INT, _SIZE, result=_INT),
             wait_for_stream=call("hipStreamSynchronize", _HANDLE),
             wait_for_device=call("hipDeviceSynchronize"),
             unload=call("hipModuleUnload", _HANDLE),
@@ -149,7 +160,8 @@ class HipDriver(Driver):
             raise UnsupportedError(f"needs a GPU of {', '.join(WAVES)}, {name} is {arch}", self.vendor.value)
         x, y, z = (self._attribute(axis, ordinal) for axis in _GRID_AXES)
         shared = self._attribute(_SHARED_MEMORY, ordinal)
-        return GpuDevice(ordinal, name, amd(arch), shared, (x, y, z), MOST_WORK_ITEMS)
+        count = self._attribute(_MULTIPROCESSORS, ordinal)
+        return GpuDevice(ordinal, name, amd(arch), shared, (x, y, z), MOST_WORK_ITEMS, count)
 
     def _identity(self, ordinal: int) -> tuple[str, str]:
         """Name and architecture of a device, the latter without the features behind it (``gfx942:sramecc+:xnack-``)."""

@@ -85,6 +85,11 @@ class KernelLauncher:
         self._mailbox = next((at for at, one in enumerate(executable.hidden) if isinstance(one, Mailbox)), None)
         self._count = given + len(self._fixed)
         self._narrow = executable.narrow
+        self._most: int | None = None
+        """The most blocks of a grid, where all must run at the same time."""
+        self._start_blocks = driver.launch
+        if executable.polls and executable.cluster == 1:
+            self._most, self._start_blocks = driver.resident(self._function), driver.launch_together
         self._free: list[_Parameters] = []
 
     def expects(self, values: Sequence[int]) -> bool:
@@ -103,6 +108,12 @@ class KernelLauncher:
                 f"kernel @{shown(self._name)}: a grid of {grid}, the largest that {self.device.name} has is {(x, y, z)}"
             )
             raise UnsupportedError(what, self.device.arch.vendor.value)
+        blocks = grid[0] * grid[1] * grid[2]
+        if self._most is not None and blocks > self._most:
+            what = f"kernel @{shown(self._name)} waits for other tile blocks, so that all {blocks} must run together"
+            hint = "use a smaller grid, whose tile blocks have more to do"
+            why = f"{what}, and {self.device.name} has room for {self._most}; {hint}"
+            raise UnsupportedError(why, self.device.arch.vendor.value)
         if self._wishes:
             return self._launch_with_memory(grid, values, stream)
         self._start(grid, (*values, *self._fixed), stream)
@@ -114,10 +125,13 @@ class KernelLauncher:
         except IndexError:
             parameters = _Parameters(self._count)
         parameters.fill(*values)
-        self._driver.launch(self._function, grid, parameters.address, stream)
+        self._start_blocks(self._function, grid, parameters.address, stream)
         self._free.append(parameters)
 
     def _launch_with_memory(self, grid: Grid, values: Iterable[int], stream: int) -> Mail | None:
+        if self._mailbox is not None and self._driver.is_capturing(stream):
+            what = f"kernel @{shown(self._name)} prints or has an 'assert', whose launch waits for its end"
+            raise UnsupportedError(f"{what}: a graph cannot hold it", self.device.arch.vendor.value)
         blocks = grid[0] * grid[1] * grid[2]
         extra = list(self._fixed)
         borrowed: list[int] = []

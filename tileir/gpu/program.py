@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from tileir.analysis.effects import accesses_of
 from tileir.cache import Cache, key_of
 from tileir.gpu.arch import Arch, Vendor
 from tileir.gpu.compiler import (
@@ -31,6 +32,7 @@ from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ir.escaping import shown
 from tileir.ops.calls import Func
+from tileir.ops.control import Loop
 from tileir.ops.module import Entry
 
 T = TypeVar("T")
@@ -238,9 +240,17 @@ def _executable(compiled: Compiled, source: KernelSource, arch: Arch) -> Executa
         scratch=Scratch(facts["global_scratch_size"], facts["global_scratch_align"]),
         sites=tuple(number[op] for op in program.sites),
         narrow=program.narrow,
+        polls=any(map(_polls, source.operations())),
     )
     made.require_parameters(len(source.entry.body.args))
     return made
+
+
+def _polls(op: Op) -> bool:
+    """Return whether an operation is a `loop` that does nothing but look until another tile block has written: unlike
+    one that takes a lock, which a tile block that runs will free, it may wait for one that has not begun."""
+    strong = [access for access in accesses_of(op) if access.is_strong] if isinstance(op, Loop) else []
+    return bool(strong) and not any(access.writes for access in strong)
 
 
 @cache

@@ -22,7 +22,7 @@ from tileir.gpu.mailbox import Failure, Mail
 from tileir.host.printing import Output, formatter, write
 from tileir.host.undefined import assertion_text
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import Trap
+from tileir.ir.diagnostics import Trap, UnsupportedError
 from tileir.ir.escaping import shown
 from tileir.ops.module import Global
 from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
@@ -165,6 +165,8 @@ class _GpuKernel:
         self._route = route
         self._watched = [(position, 1 << 2 * number) for number, position in enumerate(route.watched)]
         self._launchers: dict[tuple[int, int, RequestedOptions, bool], KernelLauncher] = {}
+        self._captured: list[bytes] = []
+        """Tables that graphs read at each run."""
         self.usual = _Settings()
 
     def run(self, grid: Grid, arguments: Sequence[Argument], settings: _Settings) -> None:
@@ -199,7 +201,9 @@ class _GpuKernel:
         try:
             for position, table in tables.items():
                 borrowed.append(self._driver.borrow(len(table), stream))
-                self._driver.upload(borrowed[-1], table, stream)
+                if self._driver.is_capturing(stream):
+                    self._captured.append(table)
+                self._driver.send(borrowed[-1], table, stream)
                 values[position] = borrowed[-1]
             self._start(device, grid, values, stream, settings)
         finally:
@@ -214,19 +218,22 @@ class _GpuKernel:
                 pattern |= bit
             elif value == 1:
                 pattern |= 2 * bit
-        launcher = self._launcher(device, pattern, settings.requested)
+        launcher = self._launcher(device, pattern, settings.requested, stream)
         if not launcher.expects(values):
-            launcher = self._launcher(device, pattern, settings.requested, wide_extents=True)
+            launcher = self._launcher(device, pattern, settings.requested, stream, wide_extents=True)
         mail = launcher.launch(grid, values, stream)
         if mail is not None:
             self._deliver(mail, settings.output)
 
     def _launcher(
-        self, device: GpuDevice, pattern: int, requested: RequestedOptions, wide_extents: bool = False
+        self, device: GpuDevice, pattern: int, requested: RequestedOptions, stream: int, wide_extents: bool = False
     ) -> KernelLauncher:
         which = device.ordinal, pattern, requested, wide_extents
         launcher = self._launchers.get(which)
         if launcher is None:
+            if self._driver.is_capturing(stream):
+                what = f"kernel @{shown(self._kernel.name)} has no code for these arguments yet"
+                raise UnsupportedError(f"{what}: launch it once before a graph is captured", self._driver.vendor.value)
             aligned, ones = (tuple(bool(pattern & bit * by) for _, bit in self._watched) for by in (1, 2))
             launcher = self._launchers[which] = self._made(device, CodeVariant(aligned, ones, requested, wide_extents))
         return launcher

@@ -61,6 +61,16 @@ def copies(x, out):
     ct.store(out, (ct.bid(0),), ct.load(x, (ct.bid(0),), (16,)))
 
 
+def test_notes_of_all_launches_are_in_the_report() -> None:
+    with cutile.on("interp", sanitize=True) as session:
+        for blocks in (3, 4, 3):
+            ct.launch(None, (blocks,), copies, (np.ones(64, np.float32), np.zeros(64, np.float32)))
+    (note,) = session.report.notes
+    assert note.startswith("@copies")
+    assert note.endswith(": 16 of 64 elements of 'out' were never written, elements 48 to 63 (in 2 of 3 launches)")
+    assert f"NOTE: {note}\n" in str(session.report)
+
+
 def copied(x, out) -> list[str]:
     with cutile.on("interp", sanitize=True) as session:
         ct.launch(None, (4,), copies, (x(), out()))

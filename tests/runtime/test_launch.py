@@ -411,6 +411,15 @@ class TestClaims:
         assert self.warned(rows, 4, self.ROWS) == self.warned(rows[:, :8], 4, self.ROWS) == []
         assert self.warned(rows, 8, self.ROWS) == ["the view claims 120 elements of 'x', which has 64"]
 
+    @pytest.mark.parametrize("target", ["interp", "cpu"])
+    def test_of_a_transposed_array_that_is_read_as_if_it_were_not(self, target):
+        form = "shape = [%promised, 8], strides = [{0}] : tile<i32> -> tensor_view<?x8xf32, strides=[{0}]>"
+        turned = np.zeros((8, 4), np.float32).T
+        message = "the view has strides [8, 1], but those of 'x' are [1, 4]: its elements are mixed up"
+        assert self.warned(turned, 4, form.format("8,1"), target=target) == [message]
+        assert self.warned(turned, 4, form.format("1,4"), target=target) == []
+        assert self.warned(np.zeros((4, 8), np.float32), 4, form.format("8,1"), target=target) == []
+
     def test_not_of_none_nor_without_checks(self):
         assert self.warned(np.zeros(0, np.float32), 0) == self.warned(np.zeros(4, np.float32), 0) == []
         assert self.warned(np.zeros(4, np.float32), 8, check=False) == []

@@ -1,4 +1,4 @@
-"""A report says which elements of an array a launch never wrote, where it wrote some."""
+"""A report notes elements of an array that a launch never wrote, where it wrote some, and strides it does not know."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tileir
+from tileir.sanitize.report import SanitizerReport
 
 STORE = """
 entry @k(%x: tile<ptr<f32>>, %y: tile<ptr<f32>>, %n: tile<i32>) {
@@ -33,7 +34,7 @@ entry @k(%x: tile<ptr<f32>>, %y: tile<ptr<f32>>, %n: tile<i32>) {
 """
 
 
-def report(grid: int, y: np.ndarray, n: int) -> tileir.SanitizerReport:
+def report(grid: int, y: np.ndarray, n: int) -> SanitizerReport:
     return tileir.sanitize(tileir.parse(STORE)["k"], grid, np.ones(256, np.float32), y, n)
 
 
@@ -88,3 +89,30 @@ def test_nothing_is_noted_of_a_launch_with_faults() -> None:
     found = report(5, np.zeros(256, np.float32), 300)
     assert not found.ok
     assert found.notes == ()
+
+
+def test_a_transposed_array_is_noted_where_its_strides_are_not_passed() -> None:
+    turned, y = np.ones((4, 64), np.float32).T, np.zeros(256, np.float32)
+    note = "the strides of 'x' are [1, 64], and no argument is one of them"
+    found = tileir.sanitize(tileir.parse(STORE)["k"], 4, turned, y, 256)
+    assert (found.ok, found.notes) == (True, (note,))
+    assert tileir.sanitize(tileir.parse(STORE)["k"], 1, turned, y[:64], 64).notes == ()
+    assert tileir.sanitize(tileir.parse(STORE)["k"], 4, turned.copy(), y, 256).notes == ()
+
+
+def test_a_view_of_a_transposed_array_with_other_strides_is_noted() -> None:
+    kernel = tileir.parse("""
+    entry @k(%x: tile<ptr<f32>>, %n: tile<i32>) {
+      %v = make_tensor_view %x, shape = [%n, 8], strides = [8, 1] : tile<i32> -> tensor_view<?x8xf32, strides=[8,1]>
+      return
+    }""")["k"]
+    turned = np.ones((8, 4), np.float32).T
+    expected = ("the view has strides [8, 1], but those of 'x' are [1, 4]: its elements are mixed up",)
+    assert tileir.sanitize(kernel, 1, turned, 4).notes == expected
+    assert tileir.sanitize(kernel, 1, turned.copy(), 4).notes == ()
+
+
+def test_a_text_shows_some_notes_and_counts_the_rest() -> None:
+    text = str(SanitizerReport([], "k", notes=tuple(f"note {number}" for number in range(25))))
+    assert text.count("NOTE: note") == 20
+    assert "NOTE: 5 more\n" in text

@@ -11,6 +11,7 @@ import pickle
 import shutil
 import tempfile
 import weakref
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,12 +26,23 @@ from tileir.sanitize.proofs.verdict import ProofReport
 
 @dataclass
 class Gathered:
-    """Findings by place, proofs by kernel, how many runs, and the files that are quoted."""
+    """Findings by place, proofs by kernel, how many runs, the files that are quoted, and how many launches of each
+    kernel there were, and with each note."""
 
     found: dict[tuple[object, ...], Finding] = field(default_factory=dict)
     kernels: dict[str, ProofReport] = field(default_factory=dict)
     runs: int = 0
     sources: dict[str, Source] = field(default_factory=dict)
+    launches: Counter[str] = field(default_factory=Counter)
+    noted: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes, with the kernel and its launches that each is about."""
+        return tuple(
+            f"@{kernel}: {note} (in {count:,} of {self.launches[kernel]:,} launches)"
+            for (kernel, note), count in self.noted.items()
+        )
 
     def add(self, found: Finding) -> None:
         known = self.found.setdefault((found.kind, found.loc, found.other, found.array), found)
@@ -50,6 +62,8 @@ class Gathered:
             self.prove(proof)
         self.runs += other.runs
         self.sources |= other.sources
+        self.launches += other.launches
+        self.noted += other.noted
 
 
 class Handing:

@@ -47,6 +47,8 @@ class SanitizerSession:
         for proof in report.proofs:
             self._gathered.prove(proof)
         self._gathered.runs += report.runs
+        self._gathered.launches[report.kernel] += 1
+        self._gathered.noted.update((report.kernel, note) for note in report.notes)
         for found in map(self._at_python_lines, report):
             self._gathered.add(found)
         if is_child:
@@ -59,7 +61,8 @@ class SanitizerSession:
             whole.join(part)
         names = ", @".join(whole.kernels) or "none"
         sources, proofs = tuple(whole.sources.values()), tuple(whole.kernels.values())
-        return SanitizerReport(list(whole.found.values()), names, max(1, whole.runs), sources, prove=lambda: proofs)
+        found, runs = list(whole.found.values()), max(1, whole.runs)
+        return SanitizerReport(found, names, runs, sources, notes=whole.notes, prove=lambda: proofs)
 
     def _at_python_lines(self, found: Finding) -> Finding:
         notes = tuple(replace(note, loc=self._place(note.loc)) for note in found.notes)

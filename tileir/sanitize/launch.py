@@ -122,6 +122,7 @@ def sanitize_bound(
     unwritten: Unwritten | None = None,
 ) -> SanitizerReport:
     """Run `sanitize` for a checked grid and bound arguments."""
+    from tileir.runtime.claims import layout_notes, plain_views
     from tileir.runtime.interpreter import rank_zero_tile, settings_of
     from tileir.sanitize.memory import WatchedMemory
     from tileir.sanitize.run import SanitizedLaunch, sanitized
@@ -148,8 +149,11 @@ def sanitize_bound(
     before = [one.copy() for one in memory.writable_bytes()] if copy else []
     try:
         report = sanitized(launch, kinds, schedules, seed, uninitialized)
+        views = kernel.memo("plain views", lambda: plain_views(kernel.entry))
         return replace(
-            report, prove=lambda: (proof_of(kernel, known, True).report(kernel.name, report.sources, report),)
+            report,
+            notes=(*dict.fromkeys(layout_notes(views, arguments)), *report.notes),
+            prove=lambda: (proof_of(kernel, known, True).report(kernel.name, report.sources, report),),
         )
     finally:
         for one, content in zip(memory.writable_bytes(), before):

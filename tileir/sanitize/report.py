@@ -14,13 +14,17 @@ from tileir.sanitize.proofs.verdict import ProofReport
 from tileir.sanitize.sarif import sarif
 from tileir.sanitize.text import report_text
 
+MOST_NOTES = 20
+"""Notes that the text of a report shows."""
+
 
 @dataclass(frozen=True)
 class SanitizerReport:
     """All findings of a launch, the first of each pair of places. `ok` when none of them is an error.
 
     ``kinds`` are those that were looked for. ``notes`` name the elements that were never written, of arrays that were
-    written in part. ``prove`` gives `proofs`, which takes longer than many a launch.
+    written in part, and arrays whose strides a kernel was not told; of a whole script they say in how many launches.
+    ``prove`` gives `proofs`, which takes longer than many a launch.
     """
 
     findings: list[Finding]
@@ -64,7 +68,9 @@ class SanitizerReport:
         return page(self.findings, self.kernel, self.runs, self.sources, self._lines())
 
     def _lines(self) -> list[str]:
-        return [*(f"NOTE: {note}" for note in self.notes), *(proof.line for proof in self.proofs)]
+        more = len(self.notes) - MOST_NOTES
+        notes = [*self.notes[:MOST_NOTES], *([f"{more:,} more"] if more > 0 else [])]
+        return [*(f"NOTE: {note}" for note in notes), *(proof.line for proof in self.proofs)]
 
     def to_sarif(self) -> dict[str, Any]:
         return sarif(self.findings)

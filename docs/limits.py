@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tileir.bytecode import debug, faults, wire
-from tileir.cpu.run import execution, waiting
+from tileir.cpu.run import execution
 from tileir.explore import launch, search
-from tileir.gpu.ttir.rules import calls
+from tileir.gpu.ttir.rules import control as ttir_control
 from tileir.host import limits
 from tileir.ir.types import tiles
 from tileir.runtime import grid, reading
@@ -55,8 +55,12 @@ CHAPTERS = {
             "storage of `alloca` that a launch holds at a time, and its alignment", limits.MAX_STORAGE, "Trap", "bytes"
         ),
         Limit("globals of a module with their alignment", limits.MAX_GLOBALS, "UnsupportedError", "bytes"),
-        Limit("tiles of tile blocks that wait on `cpu`; others do not begin", waiting.MOST_BYTES, "Trap", "bytes"),
-        Limit("operations that the calls of a kernel stand for in code for GPUs", calls.MAX_CALLED, "UnsupportedError"),
+        Limit("tiles of tile blocks that wait on `cpu`; others do not begin", execution.MOST_BYTES, "Trap", "bytes"),
+        Limit(
+            "operations that calls stand for in code for GPUs",
+            ttir_control.MAX_CALLED,
+            "UnsupportedError",
+        ),
     ),
     "Tools": (
         Limit("executions that `explore` looks at; `--limit` changes it", launch.LIMIT, "a note"),

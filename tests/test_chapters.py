@@ -20,8 +20,9 @@ _ARITHMETIC = dict.fromkeys(("integer", "division", "floating", "functions"), "a
 _REFERENCE = {**_ARITHMETIC, "packing": "shapes", "multimem": "atomics", "calls": "control"}
 SHARED = {
     "interp": _REFERENCE,
-    "verify": _REFERENCE,
-    "cpu": {**_ARITHMETIC, "packing": "shapes", "multimem": "views", "calls": "control"},
+    "verify": {**_REFERENCE, "conversion": "arithmetic"},
+    "cpu": {**_ARITHMETIC, "packing": "shapes", "multimem": "views", "calls": "control", "atomics": "pointers"},
+    "gpu": {**_REFERENCE, "module": "control"},
 }
 """Chapters whose rules take a few lines in a part, and the file that they share there."""
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tileir import bytecode
-from tileir.bytecode import dense
+from tileir.bytecode import tables
 from tileir.bytecode.sections import Section, read_file
 from tileir.ir import attributes as a
 from tileir.ir import loc as l
@@ -83,9 +83,9 @@ def test_constants_of_every_element_type_survive(element, shape):
 )
 def test_constants_have_these_bytes(element, data, wire):
     value = a.DenseElements(t.tile(element, 16), data)
-    assert dense.pack(value) == bytes.fromhex(wire)
+    assert tables.pack(value) == bytes.fromhex(wire)
     assert (
-        dense.unpack(bytes.fromhex(wire), 16, element, 0) == a.DenseElements.of(value.type, data).data or len(wire) < 9
+        tables.unpack(bytes.fromhex(wire), 16, element, 0) == a.DenseElements.of(value.type, data).data or len(wire) < 9
     )
 
 
@@ -99,10 +99,10 @@ def test_a_full_constant_of_equal_elements_is_held_as_a_splat():
 
 
 def test_noise_around_narrow_elements_is_dropped():
-    assert dense.unpack(b"\xf5\x2a", 2, t.I4, 0) == b"\x05\x0a"
-    assert dense.unpack(b"\x00\xfc\xf9", 1, t.TF32, 0) == struct.pack("<I", 0x1FC00 << 13)
-    assert dense.unpack(b"\xfe", 2, t.I1, 0) == b"\x00\x01"
-    assert dense.unpack(b"\xfe", 16, t.I1, 0) == b"\x00"
+    assert tables.unpack(b"\xf5\x2a", 2, t.I4, 0) == b"\x05\x0a"
+    assert tables.unpack(b"\x00\xfc\xf9", 1, t.TF32, 0) == struct.pack("<I", 0x1FC00 << 13)
+    assert tables.unpack(b"\xfe", 2, t.I1, 0) == b"\x00\x01"
+    assert tables.unpack(b"\xfe", 16, t.I1, 0) == b"\x00"
 
 
 def test_equal_constants_are_stored_once():

@@ -13,7 +13,7 @@ import pytest
 
 import tileir as package
 from tileir.cli import VERBS, main
-from tileir.cli.abbreviating import abbreviated, abbreviating
+from tileir.cli.show import abbreviated, abbreviating
 from tileir.examples import FOLDER as EXAMPLES
 
 NAMED = sorted(path.name for path in EXAMPLES.glob("*.mlir"))

@@ -8,7 +8,6 @@ import pytest
 
 import tileir
 from tests.golden.arguments import Run, arguments, runs
-from tileir.analysis.flops import applications
 from tileir.cpu.lowering.functions import Instruments
 from tileir.cpu.lowering.state import Counters
 from tileir.host import extern
@@ -16,7 +15,7 @@ from tileir.ir.effects import AccessTrait
 from tileir.runtime.grid import checked_grid
 from tileir.runtime.module import bind, target_named
 from tileir.runtime.native import NativeLaunches, instrumented_program
-from tileir.tools.profile.report import bytes_of
+from tileir.tools.profile.report import applications, bytes_of
 
 EVERY = 4
 """Of the golden launches one in so many is counted: each has to be compiled."""

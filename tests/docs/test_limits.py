@@ -15,7 +15,7 @@ from tests.targets import ttir
 from tileir import bytecode
 from tileir.bytecode.faults import BytecodeFault
 from tileir.bytecode.wire import ByteCursor, Sink
-from tileir.cpu.run import waiting
+from tileir.cpu.run import execution
 from tileir.ir import attributes as a
 from tileir.runtime import reading
 from tileir.tools.messages import read_content
@@ -98,7 +98,7 @@ def large_globals(most: int, patch: Patch) -> None:
 
 
 def waiting_blocks(most: int, patch: Patch) -> None:
-    patch.setattr(waiting, "MOST_BYTES", 1)
+    patch.setattr(execution, "MOST_BYTES", 1)
     body = """%zero = constant <i32: 0> : tile<i32>
     loop {
       %x, %t = load_ptr_tko acquire device %p : tile<ptr<i32>> -> tile<i32>, token
@@ -169,7 +169,7 @@ BEYOND: dict[str, Beyond] = {
     "storage": large_storage,
     "globals": large_globals,
     "tiles of tile blocks": waiting_blocks,
-    "operations that the calls": doubled_calls,
+    "operations that calls": doubled_calls,
     "executions": many_executions,
     "elements that one execution": many_elements,
     "a message": long_message,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tileir.farm import kinds
+from tileir.farm import job
 from tileir.host import child
 
 collect_ignore_glob = [] if child.POSSIBLE else ["test_*.py"]
@@ -12,4 +12,4 @@ collect_ignore_glob = [] if child.POSSIBLE else ["test_*.py"]
 
 @pytest.fixture(autouse=True)
 def _kinds_of_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(kinds.KINDS, "probe", ("tests.farm.probes", "probe"))
+    monkeypatch.setitem(job.KINDS, "probe", ("tests.farm.probes", "probe"))

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tileir.farm import kinds
+from tileir.farm import job as kinds
 from tileir.farm.executors import Workers, processes
 from tileir.farm.job import FarmJob, WorkResult
 

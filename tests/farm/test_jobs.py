@@ -11,8 +11,7 @@ import pytest
 from tests.farm.probes import job, workers
 from tileir.farm.driver import drive
 from tileir.farm.isolation import attempt
-from tileir.farm.job import Attempt, Ending, FarmJob, JobLimits, WorkResult, canonical
-from tileir.farm.kinds import KINDS, work_of
+from tileir.farm.job import KINDS, Attempt, Ending, FarmJob, JobLimits, WorkResult, canonical, work_of
 from tileir.farm.store import JobStore
 from tileir.ir.usage import UsageError
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.farm.probes import job
-from tileir.farm import isolation, kinds
+from tileir.farm import isolation
+from tileir.farm import job as kinds
 from tileir.farm.executors import processes
 from tileir.farm.isolation import attempt
 from tileir.farm.job import Attempt, Ending, FarmJob, JobLimits

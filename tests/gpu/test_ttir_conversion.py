@@ -19,7 +19,7 @@ from tileir.ir import types as t
 from tileir.ir.attributes import Rounding, Signedness
 from tileir.ir.storage import bits_dtype, dtype_of
 from tileir.ops import conversion as ops
-from tileir.verify.conversion import conversion_modes, widens
+from tileir.verify.arithmetic import conversion_modes, widens
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 HOPPER = arch_named("sm_90")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tileir.numerics.nibbles import packed, unpacked
+from tileir.numerics.bits import packed, unpacked
 
 
 def test_the_even_pattern_is_in_the_low_half() -> None:

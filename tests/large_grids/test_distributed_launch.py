@@ -19,7 +19,7 @@ import pytest
 import tileir
 from tests.farm.scheduler import ScheduledCluster
 from tests.small_disk import run_on_small_disk
-from tileir.distributed import launch, shared_memory
+from tileir.distributed import launch, sending
 from tileir.distributed.plan import planned
 from tileir.examples.checks import EXAMPLES
 from tileir.farm.executors import processes
@@ -138,13 +138,13 @@ def test_a_file_that_is_changed_in_place_is_changed_once(tmp_path: Path, workers
     assert mapped.tobytes() == y.tobytes()
 
 
-@pytest.mark.skipif(not shared_memory.PLACE.exists(), reason="needs a file system in memory")
+@pytest.mark.skipif(not sending.PLACE.exists(), reason="needs a file system in memory")
 @pytest.mark.parametrize("in_place", [False, True])
 def test_processes_of_this_machine_share_large_arrays(in_place: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, made = set(shared_memory.PLACE.iterdir()), []
-    monkeypatch.setattr(shared_memory, "LEAST_BYTES", 1000)
-    has_room = shared_memory._has_room
-    monkeypatch.setattr(shared_memory, "_has_room", lambda size: made.append(size) or has_room(size))
+    before, made = set(sending.PLACE.iterdir()), []
+    monkeypatch.setattr(sending, "LEAST_BYTES", 1000)
+    has_room = sending._has_room
+    monkeypatch.setattr(sending, "_has_room", lambda size: made.append(size) or has_room(size))
     if in_place:
         kernel = tileir.load(next(one for one in EXAMPLES if one.name == "saxpy").path)["saxpy"]
         given = [np.random.default_rng(1).standard_normal((300, 500)).astype(np.float32) for _ in range(2)]
@@ -156,7 +156,7 @@ def test_processes_of_this_machine_share_large_arrays(in_place: bool, monkeypatc
     kernel.launch(grid, *first, *more)
     launch(kernel, grid, *second, *more, bands=3)
     assert [one.tobytes() for one in first] == [one.tobytes() for one in second]
-    assert made == [sum(array.nbytes for array in given)] and set(shared_memory.PLACE.glob("tileir-*")) <= before
+    assert made == [sum(array.nbytes for array in given)] and set(sending.PLACE.glob("tileir-*")) <= before
 
 
 def test_a_file_with_changes_that_are_in_no_file_travels(tmp_path: Path, workers: Executor) -> None:
@@ -509,7 +509,7 @@ def test_a_file_on_a_full_disk_is_refused_before_anything_is_written(tmp_path: P
     assert said == ["no room for the 512000 bytes that the kernel may write False", "True False"]
 
 
-@pytest.mark.skipif(not shared_memory.PLACE.exists(), reason="needs a file system in memory")
+@pytest.mark.skipif(not sending.PLACE.exists(), reason="needs a file system in memory")
 def test_arrays_travel_where_the_shared_memory_gets_full(monkeypatch: pytest.MonkeyPatch, workers: Executor) -> None:
     asked: list[int] = []
 
@@ -517,11 +517,11 @@ def test_arrays_travel_where_the_shared_memory_gets_full(monkeypatch: pytest.Mon
         asked.append(size)
         raise OSError(errno.ENOSPC, "no room")
 
-    monkeypatch.setattr(shared_memory, "LEAST_BYTES", 1000)
-    monkeypatch.setattr(shared_memory, "reserve", full)
-    before = set(shared_memory.PLACE.glob("tileir-*"))
+    monkeypatch.setattr(sending, "LEAST_BYTES", 1000)
+    monkeypatch.setattr(sending, "reserve", full)
+    before = set(sending.PLACE.glob("tileir-*"))
     kernel, x = rows(44)
     y = np.zeros_like(x)
     launch(kernel, 11, x, y, 44, bands=2)
     assert asked == [x.nbytes] and y.tobytes() == on_one_machine(kernel, x).tobytes()
-    assert set(shared_memory.PLACE.glob("tileir-*")) <= before
+    assert set(sending.PLACE.glob("tileir-*")) <= before

@@ -49,7 +49,7 @@ def test_rows_are_read_and_written_where_they_are(chunks: tuple[int, int], tmp_p
 
 def seen_pieces(monkeypatch: pytest.MonkeyPatch) -> list[array_kinds.StoredPiece]:
     """The pieces of the bands of launches from now on."""
-    from tileir.distributed import tasks
+    from tileir.distributed import launching
 
     seen: list[array_kinds.StoredPiece] = []
 
@@ -57,7 +57,7 @@ def seen_pieces(monkeypatch: pytest.MonkeyPatch) -> list[array_kinds.StoredPiece
         seen.append(array_kinds.StoredPiece(*fields))
         return seen[-1]
 
-    monkeypatch.setattr(tasks, "StoredPiece", noted)
+    monkeypatch.setattr(launching, "StoredPiece", noted)
     return seen
 
 

@@ -11,10 +11,9 @@ import pytest
 import tileir
 from tileir.ir import types as t
 from tileir.ir.storage import DTYPES
-from tileir.runtime.arguments import ScalarArgument
+from tileir.runtime.arguments import DoesNotFit, ScalarArgument, scalar
 from tileir.runtime.arrays import TORCH_DTYPES, described
 from tileir.runtime.module import bind, target_named
-from tileir.runtime.scalars import DoesNotFit, scalar
 
 try:
     import torch

@@ -12,8 +12,7 @@ import pytest
 
 import tileir
 from tileir.runtime.arguments import ArrayArgument, PointerArgument, binder
-from tileir.runtime.arrays import Array, described
-from tileir.runtime.dlpack import _Tensor, _Versioned
+from tileir.runtime.arrays import Array, _Tensor, _Versioned, described
 
 CUDA = ("cuda",)
 ADDRESS = 1 << 40

@@ -21,11 +21,10 @@ import tileir
 from tileir.cpu.emit.record import ENTRY
 from tileir.ir.storage import DTYPES
 from tileir.ir.types import ELEMENTS
-from tileir.runtime.arguments import ArrayArgument, ScalarArgument
+from tileir.runtime.arguments import ArrayArgument, ScalarArgument, scalar
 from tileir.runtime.arrays import described
 from tileir.runtime.module import bind, target_named
 from tileir.runtime.native import NativeArguments
-from tileir.runtime.scalars import scalar
 
 TEXT = """
 cuda_tile.module @m {

@@ -9,7 +9,7 @@ import pytest
 from long_programs import ATOMICS, BUSY, CIRCLE, LOOP, PATIENT, SPIN, SUMMING, TURNS, WAIT_FOR_LAST
 
 import tileir
-from tileir.cpu.run import waiting
+from tileir.cpu.run import execution
 from tileir.host import child, limits
 
 TARGETS = ("interp", "cpu")
@@ -76,7 +76,7 @@ class TestDeadlocks:
 
     @pytest.mark.parametrize("threads", [1, 3])
     def test_also_where_there_is_no_memory_for_a_tile_block_of_every_thread(self, threads, monkeypatch):
-        monkeypatch.setattr(waiting, "MOST_BYTES", 1)
+        monkeypatch.setattr(execution, "MOST_BYTES", 1)
         found = trap(WAIT_FOR_LAST, np.zeros(1, np.int32), np.zeros(1, np.int32), 99, grid=100, threads=threads)
         assert "waits, and nothing changes; 99 tile blocks have not begun, as those that wait take" in found.message
 

@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 import tileir
-from tileir.analysis import flops
 from tileir.cli import main
 from tileir.cpu.llvm.metadata import CodePlace
 from tileir.cpu.lowering.functions import Instruments
 from tileir.cpu.run.profiling import Peaks
 from tileir.ops import OPS, extension, floating, functions
 from tileir.runtime.native import instrumented_program
+from tileir.tools.profile import report
 from tileir.tools.profile.api import LaunchProfile, profile_bound
 from tileir.tools.profile.report import ProfileSums, thread_of
 from tileir.tools.profile.table import _byte_share
@@ -65,7 +65,7 @@ def test_counts_and_bytes_are_those_of_the_interpreter(name: str) -> None:
     kernel, grid, arguments = launch_of(name)
     profile = tileir.profile(kernel, grid, *arguments, seconds=SHORT)
     expected = tileir.view(kernel, grid, *arguments, findings=False).data["ops"]
-    bodies = {inner for op, _ in profile.ops if flops.applications(op) is not None for inner in op.regions[0].ops}
+    bodies = {inner for op, _ in profile.ops if report.applications(op) is not None for inner in op.regions[0].ops}
     compared = 0
     for (op, sums), other in zip(profile.ops, expected, strict=True):
         assert op.spec.name == other["name"]
@@ -158,7 +158,7 @@ def test_reductions_have_the_flops_of_their_bodies() -> None:
 
 def test_every_operation_on_floats_is_said_to_have_flops_or_none() -> None:
     chapters = {floating.__name__, functions.__name__}
-    known = flops.ONE | flops.NONE | {floating.Fma}
+    known = report.ONE | report.NONE | {floating.Fma}
     assert {op for op in OPS.values() if op.__module__ in chapters} == known - {extension.Asin}
 
 

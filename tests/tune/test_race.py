@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from tileir.tune.race import LEAST_ROUNDS, RaceLane, race
+from tileir.tune.jobs import LEAST_ROUNDS, RaceLane, race
 
 
 def clock(seconds: float, spread: float, seed: int) -> Callable[[], float]:

@@ -11,7 +11,7 @@ from tileir.ir import types as t
 from tileir.ir.attributes import Rounding as R
 from tileir.text.parser import parse
 from tileir.verify import verify
-from tileir.verify.conversion import conversion_modes, widens
+from tileir.verify.arithmetic import conversion_modes, widens
 
 IEEE = {R.NEAREST_EVEN, R.ZERO, R.NEGATIVE_INF, R.POSITIVE_INF}
 

@@ -9,9 +9,8 @@ from typing import Any, Literal
 
 from tileir.bytecode import faults
 from tileir.bytecode.faults import MAX_NESTING, BytecodeFault
-from tileir.bytecode.offsets import Numbering, OffsetTable
 from tileir.bytecode.tables import StringReader, StringWriter
-from tileir.bytecode.wire import ByteCursor, Sink
+from tileir.bytecode.wire import ByteCursor, Numbering, OffsetTable, Sink
 from tileir.ir import loc as l
 from tileir.ir.attributes import Attribute
 from tileir.ir.versions import Version, version_key

@@ -9,9 +9,8 @@ from typing import Any
 
 from tileir.bytecode import faults
 from tileir.bytecode.faults import BytecodeFault, shown_type
-from tileir.bytecode.offsets import Numbering, OffsetTable
 from tileir.bytecode.versions import POINTER_ATTR_SINCE
-from tileir.bytecode.wire import ByteCursor, Sink
+from tileir.bytecode.wire import ByteCursor, Numbering, OffsetTable, Sink
 from tileir.ir import types as t
 from tileir.ir.versions import Version, version_key, version_text
 

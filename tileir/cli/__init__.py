@@ -20,7 +20,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
-from tileir.ir.gc_pause import without_collection
+from tileir.ir.core import without_collection
 from tileir.ir.usage import UsageError as UsageError
 
 VERBS = {

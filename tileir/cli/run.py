@@ -15,7 +15,6 @@ from math import prod
 import numpy as np
 
 from tileir.cli import FINE, UsageError, files, show
-from tileir.cli.abbreviating import abbreviating
 from tileir.cli.launching import (
     add_launch,
     add_settings,
@@ -29,7 +28,7 @@ from tileir.cli.launching import (
 )
 from tileir.cli.options import add_level, check_of, chosen_target
 from tileir.cli.progress import progress_line
-from tileir.cli.show import Coloured, Justify
+from tileir.cli.show import Coloured, Justify, abbreviating
 from tileir.ir.escaping import shown
 from tileir.runtime import cli_arguments, fill
 from tileir.runtime.cli_arguments import Given, given_values

@@ -13,9 +13,9 @@ from tileir.cutile.errors import FIRST_COLUMN, with_advice
 from tileir.cutile.export import exported, python_file
 from tileir.cutile.keys import signature
 from tileir.cutile.signature import Binding, KernelParameters
-from tileir.frontend.python_lines import at_python_line
+from tileir.frontend.tracebacks import at_python_line
+from tileir.ir.core import without_collection
 from tileir.ir.diagnostics import DiagnosticError, Trap
-from tileir.ir.gc_pause import without_collection
 from tileir.runtime.arguments import read_only
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel, Run, Target

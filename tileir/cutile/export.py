@@ -11,8 +11,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from tileir.bytecode.versions import SUPPORTED
-from tileir.cutile.promises import drop_promises_of_single_strides
+from tileir.ir.core import Module
 from tileir.ir.versions import version_text
+from tileir.ops.misc import Assume
+from tileir.ops.views import MakeTensorView
 from tileir.runtime.loading import from_bytecode
 from tileir.runtime.module import Kernel
 
@@ -66,3 +68,28 @@ def newest_version() -> str:
             continue
         return version_text(version)
     raise ImportError("the installed cuda-tile writes no version of the bytecode that tileir reads")
+
+
+def drop_promises_of_single_strides(module: Module) -> None:
+    """Let views take the strides of such axes as they are. The module is changed: it must be nobody else's yet."""
+    passed: set[Assume] = set()
+    for op in module.walk():
+        if isinstance(op, MakeTensorView):
+            passed |= _passed_by(op)
+    used = {operand for op in module.walk() for operand in op.operands}
+    for promise in passed:
+        if promise.result not in used and promise.parent is not None:
+            promise.parent.ops.remove(promise)
+
+
+def _passed_by(view: MakeTensorView) -> set[Assume]:
+    """Return the assumptions that the strides of a view no longer go through."""
+    type = view.result.type
+    axes = [axis for axis, stride in enumerate(type.strides) if stride is None]
+    passed: set[Assume] = set()
+    for place, axis in enumerate(axes, len(view.operands) - len(axes)):
+        promise = view.operands[place].op
+        if type.shape[axis] == 1 and isinstance(promise, Assume):
+            view.set_operand(place, promise.value)
+            passed.add(promise)
+    return passed

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tileir.distributed.array_kinds import is_dask, is_stored
+from tileir.distributed.array_kinds import is_dask, is_stored, reserve
 from tileir.distributed.band import BandResult, without_parts
 from tileir.distributed.footprints import BandPiece, pieces_of
 from tileir.distributed.plan import BandPlan
@@ -187,3 +191,47 @@ class SentArrays:
         """Return the parts of Dask and Zarr arrays that each band has."""
         found = {at: value for at, value in self.arrays.items() if is_dask(value) or is_stored(value)}
         return {at: pieces_of(value, at, self.plan.bands) for at, value in found.items()}
+
+
+# ---------------------------------------------------------------- arrays in shared memory
+
+
+PLACE = Path("/dev/shm")
+"""The file system in memory that Linux has."""
+LEAST_BYTES = 1 << 20
+"""Smaller arrays travel faster than a file is made."""
+
+
+@contextmanager
+def shared_files(arrays: Mapping[int, np.ndarray], filled: Collection[int]) -> Iterator[dict[int, np.memmap]]:
+    """Yield files like the large ones of `arrays`; those of `filled` with their content, the others with zeros.
+
+    None where there is no place in memory for all of them, beside as much again.
+    """
+    large = {at: array for at, array in arrays.items() if array.nbytes >= LEAST_BYTES}
+    if not large or not _has_room(sum(array.nbytes for array in large.values())):
+        yield {}
+        return
+    with tempfile.TemporaryDirectory(prefix="tileir-", dir=PLACE) as folder:
+        yield _made(Path(folder), large, filled)
+
+
+def _made(folder: Path, arrays: Mapping[int, np.ndarray], filled: Collection[int]) -> dict[int, np.memmap]:
+    """Return the files in a folder; none if others have taken the room meanwhile."""
+    files = {}
+    try:
+        for at, array in arrays.items():
+            files[at] = np.memmap(folder / str(at), array.dtype, "w+", shape=array.shape)
+            reserve(folder / str(at), 0, array.nbytes)
+            if at in filled:
+                files[at][...] = array
+    except OSError:
+        return {}
+    return files
+
+
+def _has_room(size: int) -> bool:
+    try:
+        return os.access(PLACE, os.W_OK) and shutil.disk_usage(PLACE).free > 2 * size
+    except OSError:
+        return False

@@ -61,10 +61,9 @@ def explore(
     UnsupportedError
         If it cannot be explored.
     """
-    from tileir.explore.explorer import explored
+    from tileir.explore.explorer import ExploredLaunch, explored
     from tileir.explore.memory import AnsweringMemory
     from tileir.explore.names import LaunchNames
-    from tileir.explore.run import ExploredLaunch
     from tileir.runtime.interpreter import rank_zero_tile
 
     positive("iterations", iterations)

@@ -17,8 +17,7 @@ from dataclasses import replace
 from functools import partial
 from typing import IO, NoReturn
 
-from tileir.farm.job import Attempt, Ending, JobLimits, WorkResult
-from tileir.farm.kinds import preparation_of, work_of
+from tileir.farm.job import Attempt, Ending, JobLimits, WorkResult, preparation_of, work_of
 from tileir.farm.templates import Copy, Template, templates
 from tileir.host.child import POSSIBLE, end_with_parent, ending, forked
 from tileir.ir.diagnostics import DiagnosticError, Trap, UnsupportedError

@@ -5,9 +5,10 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 
 from tileir.cache import key_of
 
@@ -108,3 +109,39 @@ class Attempt:
             return ""
         files: dict[str, Json] = {name: hashlib.sha256(data).hexdigest() for name, data in self.result.files.items()}
         return canonical({**self.result.answer, "files": files} if files else self.result.answer)
+
+
+# ---------------------------------------------------------------- kinds of jobs
+
+
+Work = Callable[[dict[str, Json], bytes], WorkResult]
+
+KINDS = {
+    "launch": ("tileir.farm.launching", "launched"),
+    "fuzz": ("tileir.fuzz.jobs", "of_seed"),
+    "tune-space": ("tileir.tune.jobs", "spaced"),
+    "tune-check": ("tileir.tune.jobs", "checked"),
+    "tune-race": ("tileir.tune.jobs", "raced"),
+    "differential": ("tileir.fuzz.jobs", "of_program"),
+}
+"""Kind -> (module, function of the spec and the content)."""
+PREPARED = {"launch": ("tileir.farm.launching", "prepare")}
+"""Kind -> (module, function of the spec of some job and the content)."""
+
+
+def preparation_of(kind: str) -> Callable[[dict[str, Json], bytes], None] | None:
+    """Return the function that makes ready what jobs of a kind on one content begin with; None for kinds without."""
+    if kind not in PREPARED:
+        return None
+    module, name = PREPARED[kind]
+    prepare: Callable[[dict[str, Json], bytes], None] = getattr(import_module(module), name)
+    return prepare
+
+
+def work_of(kind: str) -> Work:
+    """Return the function of a kind. Raises ValueError with the kinds there are."""
+    if kind not in KINDS:
+        raise ValueError(f"no kind of job '{kind}'; there are {', '.join(KINDS)}")
+    module, name = KINDS[kind]
+    work: Work = getattr(import_module(module), name)
+    return work

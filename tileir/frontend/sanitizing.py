@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from tileir.frontend.child_findings import Gathered, Handing
 from tileir.frontend.poisoned_memory import FreshMemory, unwritten
-from tileir.frontend.python_lines import calls_to, python_place, source_of
+from tileir.frontend.tracebacks import calls_to, python_place, source_of
 from tileir.ir.loc import FileLoc, Location
 from tileir.sanitize.findings import Finding
 from tileir.sanitize.launch import SanitizerOptions, SanitizingTarget

@@ -6,9 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from tileir.fuzz.draft import SHAPES, Choose, ProgramScope
-from tileir.fuzz.elementwise import ElementwiseStatements
-from tileir.fuzz.flow import FlowStatements
-from tileir.fuzz.shapes import ShapeStatements
+from tileir.fuzz.statements import ElementwiseStatements, FlowStatements, ShapeStatements
 from tileir.ir import types as t
 from tileir.ir.core import Block, Module
 from tileir.ops import (

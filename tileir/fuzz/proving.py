@@ -33,7 +33,7 @@ from tileir.ir.traits import ELEMENTWISE, NO_MEMORY_EFFECT, PURE
 from tileir.ops import calls, conversion, core, division, integer, misc, shapes
 from tileir.ops.control import Return
 from tileir.ops.module import Entry
-from tileir.sanitize.proofs.terms import solved
+from tileir.sanitize.proofs.smt import solved
 
 MOST_OPS, MOST_STEPS, MOST_ELEMENTS = 400, 64, 64
 """Operations of a program, accesses of it, and elements of a constant tile that is no splat."""

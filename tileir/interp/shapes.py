@@ -12,7 +12,7 @@ from tileir.interp.faults import Fault
 from tileir.ir.rules import Rules
 from tileir.ir.storage import dtype_of
 from tileir.ir.types import I1, I4, ElementType, PointerType
-from tileir.numerics import nibbles
+from tileir.numerics import bits
 from tileir.ops.packing import Pack, Unpack
 from tileir.ops.shapes import Broadcast, Cat, Extract, Insert, Permute, Reshape
 
@@ -96,7 +96,7 @@ def pack_bytes(element: ElementType | PointerType) -> Callable[[Array], Array]:
     if element is I1:
         return lambda source: np.packbits(source, bitorder="little").view(np.int8)
     if element.bits == 4:
-        return lambda source: nibbles.packed(np.ascontiguousarray(source)).view(np.int8)
+        return lambda source: bits.packed(np.ascontiguousarray(source)).view(np.int8)
     return lambda source: np.ascontiguousarray(source).view(np.int8)
 
 
@@ -106,9 +106,9 @@ def unpack_bytes(element: ElementType | PointerType) -> Callable[[Array], Array]
     if element is I1:
         return lambda source: np.unpackbits(source.view(np.uint8), bitorder="little").view(dtype)
     if element is I4:
-        return lambda source: _sign_extended(nibbles.unpacked(source))
+        return lambda source: _sign_extended(bits.unpacked(source))
     if element.bits == 4:
-        return lambda source: nibbles.unpacked(source).view(dtype)
+        return lambda source: bits.unpacked(source).view(dtype)
     return lambda source: np.ascontiguousarray(source).view(dtype)
 
 

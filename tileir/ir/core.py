@@ -6,7 +6,9 @@ Regions have one block and control flow is structured, so there is no CFG, no ph
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from tileir.ir.attributes import Attribute
@@ -275,3 +277,15 @@ class Module:
         is_kernel = isinstance(getattr(module, "module", None), Module)
         hint = "; the program of a kernel is its attribute 'module'" if is_kernel else ""
         raise TypeError(f"module: expected a module, as tileir.load gives one, got {type(module).__name__}{hint}")
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Put off the search for cycles, where it is on."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

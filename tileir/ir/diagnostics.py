@@ -6,6 +6,7 @@ Three kinds of error are kept apart: a *diagnostic* is a fault of a program, a *
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from tileir.ir.loc import UNKNOWN, BytecodeLoc, FileLoc, Location, Source, Sourc
 
 if TYPE_CHECKING:
     from tileir.ir.partial import PartialModule
+
 
 MAX_SHOWN_LINE = 160
 """A source line longer than this is cut around the caret when shown."""
@@ -353,3 +355,17 @@ def _printable(line: str, begin: int, width: int) -> tuple[str, str, str]:
     parts = line[:begin], line[begin : begin + width], line[begin + width :]
     before, marked, after = (shown_line(part.replace("\t", " ")) for part in parts)
     return before.ljust(begin), marked, after
+
+
+MAX_WORD = 60
+"""A longer word is no misspelt one."""
+_MAX_COMPARED = 1000
+"""Known words that a word is compared with: the latest ones."""
+
+
+def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return a hint with the nearest known word, if its similarity is at least `cutoff`; 1 is the same word."""
+    if len(word) > MAX_WORD:
+        return None
+    near = difflib.get_close_matches(word, list(known)[-_MAX_COMPARED:], n=1, cutoff=cutoff)
+    return f"did you mean '{near[0]}'?" if near else None

@@ -76,3 +76,21 @@ def wrapped(x: Array, dtype: np.dtype[Any]) -> Array:
 def first_index(mask: Array) -> tuple[int, ...]:
     """Return the place of the first true element in row-major order."""
     return tuple(int(position) for position in np.unravel_index(int(np.argmax(mask)), mask.shape))
+
+
+LOW = np.uint8(0x0F)
+FOUR = np.uint8(4)
+
+
+def packed(patterns: Array) -> Array:
+    """Return bytes (uint8) that each hold two neighbours along the last dimension, of an even extent."""
+    bits = patterns.view(np.uint8) & LOW
+    result: Array = bits[..., 0::2] | bits[..., 1::2] << FOUR
+    return result
+
+
+def unpacked(pairs: Array) -> Array:
+    """Return the patterns (uint8, 0 to 15) in bytes, twice as many along the last dimension."""
+    stream = pairs.view(np.uint8)
+    halves = np.stack((stream & LOW, stream >> FOUR), axis=-1)
+    return halves.reshape(*stream.shape[:-1], -1)

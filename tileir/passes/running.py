@@ -10,8 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from tileir.ir.core import Module, Op
-from tileir.ir.gc_pause import without_collection
+from tileir.ir.core import Module, Op, without_collection
 from tileir.ops.control import For, If, Loop
 from tileir.passes import canonicalise, control, dead_code, redundancy
 from tileir.passes.facts import Evaluate

@@ -20,7 +20,7 @@ from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 from tileir.ir.storage import dtype_of
 from tileir.ir.usage import UsageError
-from tileir.numerics import nibbles
+from tileir.numerics import bits as nibbles
 from tileir.numerics.conversion import float_to_float
 from tileir.numerics.formats import widened
 

@@ -15,7 +15,7 @@ from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.numerics import nibbles
+from tileir.numerics import bits
 from tileir.ops.module import Global
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument, may_be_memory
 
@@ -80,7 +80,7 @@ def memory_image(value: DenseElements) -> np.ndarray:
         data = np.tile(data, value.type.count)
     if value.type.element is not t.F4E2M1FN:
         return data
-    return nibbles.packed(data)
+    return bits.packed(data)
 
 
 # ---------------------------------------------------------------- a launch

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar, cas
 
 from tileir.ir import core
 from tileir.ir import types as t
+from tileir.ir.core import without_collection
 from tileir.ir.diagnostics import DiagnosticError, UnsupportedError
 from tileir.ir.escaping import shown
-from tileir.ir.gc_pause import without_collection
 from tileir.ops.module import Entry
 from tileir.runtime.grid import Grid, GridLike, checked_grid
 

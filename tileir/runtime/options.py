@@ -6,9 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from tileir.ir.diagnostics import UnsupportedError
+from tileir.ir.diagnostics import UnsupportedError, did_you_mean
 from tileir.ir.escaping import shown
-from tileir.ir.suggestions import did_you_mean
 
 Progress = Callable[[int, int], object]
 """Is told how many tile blocks of a launch are done, of how many."""

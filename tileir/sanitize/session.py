@@ -12,12 +12,11 @@ from tileir.interp.api import BlockState, Coordinates, Fault, Index
 from tileir.ir.core import Op
 from tileir.ops.control import Assert
 from tileir.sanitize.clocks import Site
-from tileir.sanitize.findings import Collector, Finding, at
+from tileir.sanitize.findings import Collector, Finding, at, conflict_finding, origin_finding
 from tileir.sanitize.memory import Dropped, WatchedMemory
 from tileir.sanitize.races import Conflict, RaceDetector
 from tileir.sanitize.shadow import LARGEST_CELL
 from tileir.sanitize.taint import Marked, Origin
-from tileir.sanitize.wording import conflict_finding, origin_finding
 
 
 @dataclass(frozen=True)

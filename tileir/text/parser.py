@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from tileir.ir.attributes import Attribute
-from tileir.ir.core import Block, Module, Op
+from tileir.ir.core import Block, Module, Op, without_collection
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError
-from tileir.ir.gc_pause import without_collection
 from tileir.ir.loc import LocAlias, Location, Source, SourceLoc
 from tileir.ir.partial import POISON, PartialModule, Unread
 from tileir.ir.spec import OpSpec

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tileir.frontend.python_lines import at_python_line
-from tileir.frontend.tracebacks import trimmed
+from tileir.frontend.tracebacks import at_python_line, trimmed
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.grid import checked_grid, usual_grid
 from tileir.runtime.module import Run

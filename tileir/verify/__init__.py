@@ -10,8 +10,7 @@ from tileir.ir.core import Module
 from tileir.ir.diagnostics import Report
 from tileir.ir.partial import PartialModule
 from tileir.ir.versions import NEWEST, VERSIONS, version_key
-from tileir.verify.partial import PartialVerifier
-from tileir.verify.verifier import Verifier
+from tileir.verify.verifier import PartialVerifier, Verifier
 
 __all__ = ["verify", "verify_partial"]
 

@@ -24,7 +24,7 @@ from tileir.ir.storage import dtype_of
 from tileir.ops import conversion as conversion_ops
 from tileir.ops import floating as floats
 from tileir.ops import functions
-from tileir.verify.conversion import conversion_modes
+from tileir.verify.arithmetic import conversion_modes
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 PATTERNS = 1 << 16

@@ -4,7 +4,7 @@ A load that is *put off* copies nothing: memory is read in the loops of the oper
 before memory changes, but for one case: the loop of the store that changes it may read an element and write one at a
 time, where a run-time alias check finds that no element is written before another one at the same place is read.
 
-The run-time check is made in `cpu.memory.aliasing`.
+The run-time check is made in `cpu.memory.stores`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ from tileir.cpu.lowering.state import Lower, NativeRules
 from tileir.cpu.memory.regions import count_access
 from tileir.cpu.rules import (
     arithmetic,
-    atomics,
     control,
     conversion,
     core,
@@ -25,26 +24,24 @@ from tileir.ops import OPS
 
 RULES: Rules[Lower] = joined(
     arithmetic.rules,
-    atomics.rules,
+    pointers.rules,
     control.rules,
     conversion.rules,
     core.rules,
     extension.rules,
     matmul.rules,
     misc.rules,
-    pointers.rules,
     reduction.rules,
     shapes.rules,
     views.rules,
 )
 STRICT: Rules[Lower] = joined(
     arithmetic.strict,
-    atomics.strict,
+    pointers.strict,
     conversion.strict,
     core.strict,
     matmul.strict,
     misc.strict,
-    pointers.strict,
     views.strict,
 )
 COUNTED: dict[type[Op], Lower] = {op: count_access for op in OPS.values() if op.spec.trait(AccessTrait)}

@@ -275,14 +275,18 @@ def _best(pool: Pool, threads: int, work: Callable[[int], None]) -> float:
     """Return the seconds until `work` is done for every number of a thread."""
     seconds = []
     for _ in range(REPETITIONS):
-        waiting = list(range(threads))
+        waiting = iter(range(threads))
 
-        def share(waiting: list[int] = waiting) -> None:
-            while waiting:
-                work(waiting.pop())
+        def share(waiting: Iterator[int] = waiting) -> None:
+            for number in waiting:
+                work(number)
+
+        def stop(waiting: Iterator[int] = waiting) -> None:
+            for _ in waiting:
+                pass
 
         begin = perf_counter()
-        Job(pool, share, waiting.clear).run(threads - 1)
+        Job(pool, share, stop).run(threads - 1)
         seconds.append(perf_counter() - begin)
     return min(seconds)
 

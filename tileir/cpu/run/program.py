@@ -30,8 +30,7 @@ from tileir.cpu.emit.record import (
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, is_large, object_code, toolchain
 from tileir.cpu.llvm.object_files import CodeMap, code_map
 from tileir.host.background import in_background
-from tileir.ir.core import Op
-from tileir.ir.gc_pause import without_collection
+from tileir.ir.core import Op, without_collection
 from tileir.ops.module import Entry
 
 # ---------------------------------------------------------------- the library of native code that kernels share

@@ -6,9 +6,18 @@ import json
 from collections.abc import Callable
 from random import Random
 
+from tileir.fuzz.faulty.accesses import (
+    carried,
+    chosen,
+    computed,
+    computed_address,
+    gathered,
+    pointers,
+    rows_of_a_view,
+    storage,
+    view,
+)
 from tileir.fuzz.faulty.draft import ELEMENTS, FaultyArray, FaultyDraft, FaultyProgram
-from tileir.fuzz.faulty.pointer_accesses import carried, chosen, computed, computed_address, gathered, pointers, storage
-from tileir.fuzz.faulty.view_accesses import rows_of_a_view, view
 
 KINDS: tuple[Callable[[FaultyDraft], None], ...] = (
     view,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tileir.ir import attributes as a
+from tileir.ir.diagnostics import did_you_mean
 from tileir.ir.partial import POISON
-from tileir.ir.suggestions import did_you_mean
 from tileir.ir.types import F64, I1, I64, ElementType, TileType
 from tileir.text.kinds import ENUM_MNEMONICS
 from tileir.text.reading import codes

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import cache
 
 from tileir.ir.core import Op
+from tileir.ir.diagnostics import did_you_mean
 from tileir.ir.spec import OpSpec
-from tileir.ir.suggestions import did_you_mean
 from tileir.ir.types import TOKEN, ElementType, PointerType, TileType, Type
 from tileir.ir.types.elements import FLOATS, I1, I64, INTS
 from tileir.ops import SPELLINGS

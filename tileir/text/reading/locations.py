@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tileir.ir import loc as l
 from tileir.ir.attributes import Attribute
-from tileir.ir.suggestions import did_you_mean
+from tileir.ir.diagnostics import did_you_mean
 from tileir.text.reading import codes
 from tileir.text.reading.reader import MAX_NESTING, Reader, shown_token
 

@@ -10,9 +10,8 @@ from typing import NamedTuple, NoReturn, TypeVar
 from tileir.ir import types as t
 from tileir.ir.attributes import Attribute, DenseElements
 from tileir.ir.core import Block, Op, Value
-from tileir.ir.diagnostics import Diagnostic, Note
+from tileir.ir.diagnostics import Diagnostic, Note, did_you_mean
 from tileir.ir.loc import Source, SourceLoc
-from tileir.ir.suggestions import did_you_mean
 from tileir.ir.types import Type
 from tileir.text.reading import codes
 from tileir.text.reading.hints import keyword_hint

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
 from tileir.ir import types as t
-from tileir.ir.diagnostics import Diagnostic
+from tileir.ir.diagnostics import Diagnostic, did_you_mean
 from tileir.ir.partial import POISON
-from tileir.ir.suggestions import did_you_mean
 from tileir.text.reading import codes
 from tileir.text.reading.hints import keyword_hint, type_hint, value_type_hint
 from tileir.text.reading.lexer import skip_blank, token_at

@@ -8,12 +8,11 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from tileir.ir.core import Block, Op, Value
-from tileir.ir.diagnostics import Diagnostic, Note
+from tileir.ir.diagnostics import Diagnostic, Note, did_you_mean
 from tileir.ir.escaping import shown
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.partial import POISON
 from tileir.ir.shared import NO_ATTRIBUTES, SharedAttributes
-from tileir.ir.suggestions import did_you_mean
 from tileir.ir.types import Type
 from tileir.text.reading import codes
 from tileir.text.reading.hints import carrying_hint, conversion_hint, token_hint

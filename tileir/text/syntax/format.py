@@ -28,7 +28,7 @@ from tileir.text.reading.hints import PREFIX, spellings
 from tileir.text.reading.literals import constant_elements
 from tileir.text.reading.statements import ReadOp, StatementReader
 from tileir.text.reading.values import StatementShape
-from tileir.text.syntax import calls, clauses, control, directive, extension, module, reduction, views
+from tileir.text.syntax import clauses, control, directive, extension, module, views
 from tileir.text.syntax.directive import ConstantElements, Directive, Draft, FixedText, field, slot_of
 
 DIRECTIVES: dict[str, type[Directive]] = {
@@ -259,14 +259,14 @@ OWN_SYNTAX: dict[type[Op], Syntax] = {
     ModuleOp: Syntax(module.read_module, module.write_module),
     Entry: Syntax(module.read_entry, module.write_entry),
     Global: Syntax(module.read_global, module.write_global),
-    Func: Syntax(calls.read_func, calls.write_func),
-    Call: Syntax(calls.read_call, calls.write_call),
-    PreviewCall: Syntax(calls.read_preview_call, calls.write_preview_call),
+    Func: Syntax(module.read_func, module.write_func),
+    Call: Syntax(module.read_call, module.write_call),
+    PreviewCall: Syntax(module.read_preview_call, module.write_preview_call),
     For: Syntax(control.read_for, control.write_for),
     Loop: Syntax(control.read_loop, control.write_loop),
     If: Syntax(control.read_if, control.write_if),
-    Reduce: Syntax(reduction.read_reduce, reduction.write_reduce),
-    Scan: Syntax(reduction.read_scan, reduction.write_scan),
+    Reduce: Syntax(control.read_reduce, control.write_reduce),
+    Scan: Syntax(control.read_scan, control.write_scan),
     MakeTensorView: Syntax(views.read_make_tensor_view, views.write_make_tensor_view),
     ExternElementwise: Syntax(extension.read_extern_elementwise, extension.write_extern_elementwise),
     Generate: Syntax(extension.read_generate, extension.write_generate),

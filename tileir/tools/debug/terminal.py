@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from tileir.ir.core import Value
-from tileir.ir.diagnostics import Coordinates, Trap
-from tileir.ir.suggestions import did_you_mean
+from tileir.ir.diagnostics import Coordinates, Trap, did_you_mean
 from tileir.ir.types import TokenType
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid, GridLike

@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 from tileir.ir import types as t
 from tileir.ir.attributes import DivBy
 from tileir.ir.core import Block, Op, Value
-from tileir.ir.diagnostics import Diagnostic
+from tileir.ir.diagnostics import Diagnostic, did_you_mean
 from tileir.ir.loc import Source, SourceLoc
-from tileir.ir.suggestions import did_you_mean
 from tileir.ops.misc import Assume
 from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.facts import Fact, fact

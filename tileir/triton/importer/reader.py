@@ -14,8 +14,7 @@ from typing import TypeVar
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.ir.loc import UNKNOWN, Location, Source, SourceLoc
 from tileir.triton.importer.faults import LATER, REFUSED, SYNTAX, ImportFault
-from tileir.triton.importer.lexer import END, Tokens, unquoted
-from tileir.triton.importer.locations import Locations
+from tileir.triton.importer.lexer import END, Locations, Tokens, unquoted
 from tileir.triton.importer.syntax import (
     BitPattern,
     Dense,

@@ -1,7 +1,7 @@
 """Build TTIR: the insertion point, and short names for the instructions that most rules need.
 
 Instructions beyond TTIR come from the vendor's table. Two features are NVIDIA's own and are left to those who use them:
-multicast memory (`lib.elect_thread`) and copies by descriptor (`lib.descriptors`).
+multicast memory (`rules.atomics`) and copies by descriptor (`lib.descriptors`).
 """
 
 from __future__ import annotations

@@ -4,22 +4,17 @@ from tileir.triton.importer.rules import (
     arithmetic,
     atomics,
     control,
-    conversion,
     debug,
     descriptors,
     elements,
     functions,
     matmul,
-    pointers,
     reduction,
     shapes,
 )
 from tileir.triton.importer.rules.table import Table
 
-CHAPTERS = (
-    arithmetic, atomics, control, conversion, debug, descriptors, elements, functions, matmul, pointers,
-    reduction, shapes,
-)  # fmt: skip
+CHAPTERS = (arithmetic, atomics, control, debug, descriptors, elements, functions, matmul, reduction, shapes)
 RULES = Table()
 """The rule of each operation of TTIR."""
 for _chapter in CHAPTERS:

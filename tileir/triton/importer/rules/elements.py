@@ -9,7 +9,7 @@ from tileir.ir.attributes import AtomicMode, MemoryOrdering, MemoryScope, Predic
 from tileir.ir.core import Block, Value
 from tileir.ops.atomics import AtomicRmw
 from tileir.ops.control import Continue, For
-from tileir.ops.conversion import IntToPtr
+from tileir.ops.conversion import IntToPtr, PtrToInt
 from tileir.ops.core import Iota, Offset
 from tileir.ops.integer import AddI, AndI, MulI
 from tileir.ops.pointers import Alloca, LoadPtr, StorePtr
@@ -19,9 +19,8 @@ from tileir.triton.importer.faults import mismatch
 from tileir.triton.importer.importing import Importing, Results, integer, parts_of_all
 from tileir.triton.importer.ordering import loop_order
 from tileir.triton.importer.rules.control import run_body
-from tileir.triton.importer.rules.pointers import in_memory
 from tileir.triton.importer.rules.table import Table
-from tileir.triton.importer.syntax import MlirOperation, MlirTensor, MlirType
+from tileir.triton.importer.syntax import MlirOperation, MlirPointer, MlirTensor, MlirType
 
 rules = Table()
 WEAK = MemoryOrdering.WEAK
@@ -171,3 +170,52 @@ def _scalar(type: MlirType) -> MlirType:
     if not isinstance(type, MlirTensor):
         raise mismatch("expected tensors as results")
     return type.element
+
+
+# ---------------------------------------------------------------- pointers
+
+
+@rules("tt.addptr")
+def add(importing: Importing, op: MlirOperation) -> Results:
+    pointer, offset = importing.operands(op, 2)
+    return importing.build.op(Offset, pointer.type, ptr=pointer, offset=offset)
+
+
+@rules("tt.load")
+def load(importing: Importing, op: MlirOperation) -> Results:
+    """Import a weak load; a volatile one, with which kernels wait for each other, is a relaxed one of the device."""
+    pointer, *others = importing.operands(op, 1, 2, 3)
+    mask, padding = [*others, None, None][:2]
+    if padding is not None:
+        padding = in_memory(importing, padding)
+    volatile = op.attributes.get("isVolatile") is True
+    type = pointer.tile.with_element(pointer.tile.pointer.pointee)
+    (found,) = importing.access(
+        LoadPtr, type, writes=volatile, source=pointer, mask=mask, paddingValue=padding,
+        memory_ordering_semantics=MemoryOrdering.RELAXED if volatile else MemoryOrdering.WEAK,
+        memory_scope=MemoryScope.DEVICE if volatile else None,
+    )  # fmt: skip
+    return _loaded(importing, op, found)
+
+
+def _loaded(importing: Importing, op: MlirOperation, found: Value) -> Value:
+    """Return the loaded value: a pointer if the written type of the address points to pointers."""
+    written = op.types[0] if op.types else None
+    pointer = written.element if isinstance(written, MlirTensor) else written
+    if isinstance(pointer, MlirPointer) and isinstance(pointer.pointee, MlirPointer):
+        return importing.build.cast(IntToPtr, found, importing.tile(pointer.pointee).element)
+    return found
+
+
+@rules("tt.store")
+def store(importing: Importing, op: MlirOperation) -> None:
+    pointer, value, *masks = importing.operands(op, 2, 3)
+    importing.access(
+        StorePtr, writes=True, destination=pointer, value=in_memory(importing, value), mask=masks[0] if masks else None,
+        memory_ordering_semantics=MemoryOrdering.WEAK,
+    )  # fmt: skip
+
+
+def in_memory(importing: Importing, value: Value) -> Value:
+    """Return a value as it lies in memory: pointers as addresses."""
+    return importing.build.cast(PtrToInt, value, t.I64) if isinstance(value.tile.element, t.PointerType) else value

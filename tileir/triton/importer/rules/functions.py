@@ -8,7 +8,7 @@ from inspect import signature
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 from tileir.ir.core import Op
-from tileir.ir.suggestions import did_you_mean
+from tileir.ir.diagnostics import did_you_mean
 from tileir.ops.floating import AbsF, AddF, Ceil, DivF, Floor, Fma, MaxF, MinF, MulF, RemF, Sqrt, SubF
 from tileir.ops.functions import Atan2, Cos, Cosh, Exp, Exp2, FPowF, Log, Log2, Rsqrt, Sin, Sinh, Tan, Tanh
 from tileir.triton.importer.algebra import TileNumber

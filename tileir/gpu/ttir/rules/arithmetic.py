@@ -1,0 +1,421 @@
+"""TTIR of element-wise arithmetic (spec: integer#top, division#top, floating#top, functions#top).
+
+Integers are modulo 2^width, whatever `overflow` promises, and no instruction gets an operand for which its result is
+undefined (spec: undefined#catalogue).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from tileir.gpu.ttir.forms import PREDICATES
+from tileir.gpu.ttir.ir.builder import Builder
+from tileir.gpu.ttir.ir.code import TtirValue
+from tileir.gpu.ttir.lib.libdevice import library_function, rounded, through_f32
+from tileir.gpu.ttir.lib.words import Word
+from tileir.gpu.ttir.lowering import Lower, TtirLowering
+from tileir.ir.attributes import Ordering, Rounding, Signedness
+from tileir.ir.core import Op
+from tileir.ir.rules import Rules
+from tileir.ops.division import DivI, RemI
+from tileir.ops.floating import (
+    AbsF,
+    AddF,
+    Ceil,
+    CmpF,
+    DivF,
+    Floor,
+    Fma,
+    MaxF,
+    MinF,
+    MulF,
+    NegF,
+    RemF,
+    Sqrt,
+    SubF,
+)
+from tileir.ops.functions import Atan2, Cos, Cosh, Exp, Exp2, FPowF, FPowI, Log, Log2, Rsqrt, Sin, Sinh, Tan, Tanh
+from tileir.ops.integer import (
+    AbsI,
+    AddI,
+    AndI,
+    CmpI,
+    MaxI,
+    MinI,
+    MulhiI,
+    MulI,
+    NegI,
+    OrI,
+    ShlI,
+    ShrI,
+    SubI,
+    XOrI,
+)
+
+rules: Rules[Lower] = Rules()
+_SIGNED, _UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED
+
+
+def wholes(lowering: TtirLowering, op: Op, formula: Callable[..., Word]) -> None:
+    """Bind the result of `op` to `formula` of its operands."""
+    (result,) = op.results
+    lowering.bind(result, formula(*(Word(lowering.build, lowering.value(value)) for value in op.operands)).value)
+
+
+# ---------------------------------------------------------------- wider than a bit
+
+
+def _absolute(x: Word) -> Word:
+    """Return the magnitude; MIN stays MIN."""
+    return x.is_negative.choose(-x, x)
+
+
+def _high_product(x: Word, y: Word) -> Word:
+    """Return the upper half of the unsigned product of twice the width."""
+    if x.width >= 32:
+        return x.high_product(y)
+    product = x.resized("i32") * y.resized("i32")
+    return (product >> x.width).resized(f"i{x.width}")
+
+
+def _shifted_left(x: Word, amount: Word) -> Word:
+    """Zero from the width on."""
+    return _shifted(x, amount, Word.__lshift__)
+
+
+def _shifted_right(x: Word, amount: Word) -> Word:
+    return _shifted(x, amount, Word.__rshift__)
+
+
+def _shifted(x: Word, amount: Word, shift: Callable[[Word, Word], Word]) -> Word:
+    """Shift by amounts below the width alone: instructions differ beyond. A constant amount is looked at here."""
+    if amount.known is None:
+        return amount.below(x.width).choose(shift(x, amount), 0)
+    return shift(x, amount) if amount.known < x.width else x.constant(0)
+
+
+def _shifted_right_signed(x: Word, amount: Word) -> Word:
+    """Shift right; from the width on the result consists of sign bits."""
+    if amount.known is None:
+        return x.shifted_signed(amount.minimum(x.width - 1, signed=False))
+    return x.shifted_signed(min(amount.known, x.width - 1))
+
+
+_PLAIN: dict[type[Op], Callable[..., Word]] = {
+    AbsI: _absolute,
+    AddI: Word.__add__,
+    AndI: Word.__and__,
+    MulI: Word.__mul__,
+    MulhiI: _high_product,
+    NegI: Word.__neg__,
+    OrI: Word.__or__,
+    ShlI: _shifted_left,
+    SubI: Word.__sub__,
+    XOrI: Word.__xor__,
+}
+_BY_READING: dict[type[Op], dict[Signedness, Callable[..., Word]]] = {
+    MaxI: {_SIGNED: lambda x, y: x.maximum(y, signed=True), _UNSIGNED: lambda x, y: x.maximum(y, signed=False)},
+    MinI: {_SIGNED: lambda x, y: x.minimum(y, signed=True), _UNSIGNED: lambda x, y: x.minimum(y, signed=False)},
+    ShrI: {_SIGNED: _shifted_right_signed, _UNSIGNED: _shifted_right},
+}
+
+# ---------------------------------------------------------------- one bit: 0 and 1, or 0 and -1 when signed
+
+
+def _same(x: Word, *others: Word) -> Word:
+    return x
+
+
+def _without(x: Word, amount: Word) -> Word:
+    """Return whether shifting back does not give the operand."""
+    return x & ~amount
+
+
+_PLAIN_BIT: dict[type[Op], Callable[..., Word]] = {
+    AbsI: _same,
+    AddI: Word.__xor__,
+    AndI: Word.__and__,
+    MulI: Word.__and__,
+    MulhiI: lambda x, y: x.constant(0),
+    NegI: _same,
+    OrI: Word.__or__,
+    ShlI: _without,
+    SubI: Word.__xor__,
+    XOrI: Word.__xor__,
+}
+_BIT_BY_READING: dict[type[Op], dict[Signedness, Callable[..., Word]]] = {
+    MaxI: {_SIGNED: Word.__and__, _UNSIGNED: Word.__or__},
+    MinI: {_SIGNED: Word.__or__, _UNSIGNED: Word.__and__},
+    ShrI: {_SIGNED: _same, _UNSIGNED: _without},
+}
+
+# ---------------------------------------------------------------- rules
+
+
+@rules(*_PLAIN)
+def lower_plain(lowering: TtirLowering, op: Op) -> None:
+    wholes(lowering, op, (_PLAIN_BIT if _is_bit(lowering, op) else _PLAIN)[type(op)])
+
+
+@rules(*_BY_READING)
+def lower_by_reading(lowering: TtirLowering, op: MaxI | MinI | ShrI) -> None:
+    table = _BIT_BY_READING if _is_bit(lowering, op) else _BY_READING
+    wholes(lowering, op, table[type(op)][op.signedness])
+
+
+def _is_bit(lowering: TtirLowering, op: Op) -> bool:
+    return lowering.type_of(op.operands[0]).element == "i1"
+
+
+@rules(CmpI)
+def lower_cmpi(lowering: TtirLowering, op: CmpI) -> None:
+    """Compare bits as wider integers; this fixes the order of i1, which compilers leave open."""
+    signed, predicate = op.signedness is _SIGNED, PREDICATES[op.comparison_predicate]
+    if predicate not in ("eq", "ne"):
+        predicate = ("s" if signed else "u") + predicate
+
+    def compared(x: Word, y: Word) -> Word:
+        if x.width == 1:
+            x, y = (bit.resized("i8", signed) for bit in (x, y))
+        return x.compared(predicate, y)
+
+    wholes(lowering, op, compared)
+
+
+# ---------------------------------------------------------------- integer division
+
+
+@rules(DivI)
+def lower_divi(lowering: TtirLowering, op: DivI) -> None:
+    signed = op.signedness is Signedness.SIGNED
+    wholes(lowering, op, lambda x, y: _quotient(x, y, signed, op.rounding))
+
+
+@rules(RemI)
+def lower_remi(lowering: TtirLowering, op: RemI) -> None:
+    signed = op.signedness is Signedness.SIGNED
+    wholes(lowering, op, lambda x, y: _remainder(x, y, signed))
+
+
+def _quotient(x: Word, y: Word, signed: bool, rounding: Rounding) -> Word:
+    """Return the quotient: MIN for MIN and -1, anything for a division by 0."""
+    if x.width == 1:
+        return x
+    if rounding is Rounding.NEGATIVE_INF and (places := _places(y)) is not None:
+        return x.shifted_signed(places)
+    dividend, divisor = _divisible(x, y, signed)
+    quotient = dividend.quotient(divisor, signed)
+    if rounding is not Rounding.ZERO:
+        quotient = _stepped(quotient, dividend - quotient * divisor, divisor, signed, rounding)
+    return quotient.resized(f"i{x.width}")
+
+
+def _places(divisor: Word) -> int | None:
+    """Return the logarithm of a constant divisor that is a positive power of two."""
+    known = divisor.known
+    if not known or known & (known - 1) or known >> (divisor.width - 1):
+        return None
+    return known.bit_length() - 1
+
+
+def _stepped(quotient: Word, rest: Word, divisor: Word, signed: bool, rounding: Rounding) -> Word:
+    """Return the truncated quotient moved to the integer below or above if it left a rest."""
+    inexact, word = rest.differs(0), f"i{quotient.width}"
+    if not signed:
+        return quotient + inexact.resized(word)
+    below = (rest ^ divisor).is_negative
+    if rounding is Rounding.NEGATIVE_INF:
+        return quotient - (inexact & below).resized(word)
+    return quotient + (inexact & ~below).resized(word)
+
+
+def _remainder(x: Word, y: Word, signed: bool) -> Word:
+    """Return the remainder with the sign of the dividend; 0 for MIN and -1."""
+    if x.width == 1:
+        return x.constant(0)
+    dividend, divisor = _divisible(x, y, signed)
+    return dividend.remainder(divisor, signed).resized(f"i{x.width}")
+
+
+def _divisible(x: Word, y: Word, signed: bool) -> tuple[Word, Word]:
+    """Return operands of at least 32 bits with the same quotient and remainder, for which the division has a result.
+
+    Of narrower integers no quotient overflows in 32 bits. A division by -1 becomes one of -x by 1.
+    """
+    if x.width < 32:
+        x, y = x.resized("i32", signed), y.resized("i32", signed)
+        overflows = False
+    else:
+        overflows = signed
+    if y.known is not None and 0 < y.known < (1 << y.width) - 1:
+        return x, y
+    if not overflows:
+        return x, y.equals(0).choose(y.constant(1), y)
+    return y.equals(-1).choose(-x, x), (y + 1).below(2).choose(y.constant(1), y)
+
+
+# ---------------------------------------------------------------- floating point
+
+
+_ROUNDED: dict[type[Op], str] = {AddF: "add", SubF: "sub", MulF: "mul", DivF: "div", Fma: "fma", Sqrt: "sqrt"}
+_EXACT: dict[type[Op], str] = {AbsF: "math.absf", Ceil: "math.ceil", Floor: "math.floor"}
+_EXTREMES: dict[type[Op], tuple[str, str]] = {
+    MaxF: ("arith.maxnumf", "arith.maximumf"),
+    MinF: ("arith.minnumf", "arith.minimumf"),
+}
+"""Without and with `propagate_nan`."""
+
+
+@rules(*_ROUNDED)
+def lower_rounded(lowering: TtirLowering, op: AddF | SubF | MulF | DivF | Fma | Sqrt) -> None:
+    operands = [lowering.value(operand) for operand in op.operands]
+    name, mode, flush = _ROUNDED[type(op)], op.rounding_mode, op.flush_to_zero
+    if mode in (Rounding.APPROX, Rounding.FULL):
+        result = lowering.build.vendor.approximate(lowering.build, f"{name}.{mode.text}", flush, *operands)
+    else:
+        result = rounded(lowering.build, name, mode, flush, *operands)
+    lowering.bind(op.results[0], result)
+
+
+@rules(*_EXACT)
+def lower_exact(lowering: TtirLowering, op: AbsF | Ceil | Floor) -> None:
+    lowering.bind(op.result, lowering.build.op(_EXACT[type(op)], lowering.value(op.source)))
+
+
+@rules(NegF)
+def lower_negf(lowering: TtirLowering, op: NegF) -> None:
+    """Flip the sign bit: Triton knows ``arith.negf`` only since 3.9."""
+    build, source = lowering.build, lowering.value(op.source)
+    bits = build.bitcast(source, f"i{source.type.bits}")
+    sign = build.bits(bits.type, 1 << (bits.type.bits - 1))
+    lowering.bind(op.result, build.bitcast(build.op("arith.xori", bits, sign), source.type.element))
+
+
+@rules(*_EXTREMES)
+def lower_extreme(lowering: TtirLowering, op: MaxF | MinF) -> None:
+    """Emit ``max`` and ``min`` of PTX, where +0 is above -0 and a NaN loses, or with ``.NaN`` wins: LLVM makes them of
+    the instructions of TTIR, and where ``.NaN`` is missing (f64) adds its effect."""
+    build, lhs, rhs = lowering.build, lowering.value(op.lhs), lowering.value(op.rhs)
+    if op.flush_to_zero:
+        name = "max" if isinstance(op, MaxF) else "min"
+        result = build.vendor.extreme(build, name, op.propagate_nan, lhs, rhs)
+    else:
+        result = build.op(_EXTREMES[type(op)][op.propagate_nan], lhs, rhs)
+    lowering.bind(op.result, result)
+
+
+@rules(CmpF)
+def lower_cmpf(lowering: TtirLowering, op: CmpF) -> None:
+    letter = "o" if op.comparison_ordering is Ordering.ORDERED else "u"
+    predicate = letter + PREDICATES[op.comparison_predicate]
+    lowering.bind(op.result, lowering.build.compare_float(predicate, lowering.value(op.lhs), lowering.value(op.rhs)))
+
+
+@rules(RemF)
+def lower_remf(lowering: TtirLowering, op: RemF) -> None:
+    """Call the device library's ``fmod``, which is exact; ``arith.remf`` is not where the quotient is large."""
+    build, operands = lowering.build, (lowering.value(op.lhs), lowering.value(op.rhs))
+    lowering.bind(op.result, library_function(build, "fmod", *operands))
+
+
+# ---------------------------------------------------------------- functions
+
+
+_NAMES: dict[type[Op], str] = {
+    Atan2: "atan2",
+    Cos: "cos",
+    Cosh: "cosh",
+    FPowF: "pow",
+    Log: "log",
+    Log2: "log2",
+    Sin: "sin",
+    Sinh: "sinh",
+    Tan: "tan",
+}
+"""Names in the device library. `atan2` has the ordinate first there too."""
+
+_INSTRUCTIONS: dict[type[Op], tuple[str, str]] = {Exp2: ("exp2", "ex2.approx"), Rsqrt: ("rsqrt", "rsqrt.approx")}
+"""The name in the device library, and the instruction for f32."""
+_MOST_PARITY = 1 << 23
+"""Up to twice this, f32 holds every integer."""
+
+
+@rules(*_NAMES)
+def lower_function(lowering: TtirLowering, op: Op) -> None:
+    operands = [lowering.value(operand) for operand in op.operands]
+    lowering.bind(op.results[0], library_function(lowering.build, _NAMES[type(op)], *operands))
+
+
+@rules(*_INSTRUCTIONS)
+def lower_instruction(lowering: TtirLowering, op: Exp2 | Rsqrt) -> None:
+    """Emit one instruction of at most 2 ulp, the bound, over the whole range of f32 including subnormals."""
+    build, source = lowering.build, lowering.value(op.source)
+    name, instruction = _INSTRUCTIONS[type(op)]
+    if source.type.element == "f64":
+        result = library_function(build, name, source)
+    else:
+        flush = bool(op.flush_to_zero)
+        result = through_f32(build, lambda x: build.vendor.approximate(build, instruction, flush, x), source)
+    lowering.bind(op.result, result)
+
+
+@rules(Exp)
+def lower_exp(lowering: TtirLowering, op: Exp) -> None:
+    """Lower the exponential: `approx` is a power of two whose exponent is rounded to f32, so the error grows with the
+    argument.
+
+    For f16 and bf16 that serves as well: before the result overflows or vanishes, the exponent is below 2^8 and its
+    error below 2^-17, which is a 2^6-th of the last place of f16 (whose exponents end at 25) and a 2^9-th of bf16's.
+    """
+    build, source = lowering.build, lowering.value(op.source)
+    if op.rounding_mode is Rounding.APPROX or source.type.element in ("f16", "bf16"):
+        result = through_f32(build, lambda x: _power_of_two_of_scaled(build, x), source)
+    else:
+        result = library_function(build, "exp", source)
+    lowering.bind(op.result, result)
+
+
+def _power_of_two_of_scaled(build: Builder, x: TtirValue) -> TtirValue:
+    scaled = build.op("arith.mulf", x, build.float(x.type, math.log2(math.e)))
+    return build.vendor.approximate(build, "ex2.approx", False, scaled)
+
+
+@rules(Tanh)
+def lower_tanh(lowering: TtirLowering, op: Tanh) -> None:
+    build, source = lowering.build, lowering.value(op.source)
+    approximate = op.rounding_mode is Rounding.APPROX
+    if approximate:
+        result = build.vendor.approximate(build, "tanh.approx", False, source)
+    else:
+        result = library_function(build, "tanh", source)
+    lowering.bind(op.result, result)
+
+
+@rules(FPowI)
+def lower_fpowi(lowering: TtirLowering, op: FPowI) -> None:
+    """Call `pow`, where the exponent is exact: the library's own powers of integer exponents round at every factor."""
+    build, source = lowering.build, lowering.value(op.source)
+    exponent = lowering.value(op.exponent)
+    long = exponent.type.element == "i32"
+    exponent = build.resized(exponent, "i32", signed=True)
+    element = source.type.element
+    if element == "f64" or (element == "f32" and long):
+        result = _power(build, build.cast("arith.extf", source, "f64"), exponent)
+        result = build.cast("arith.truncf", result, element)
+    else:
+        short = _shortened(build, exponent) if long else exponent
+        result = through_f32(build, lambda x: _power(build, x, short), source)
+    lowering.bind(op.result, result)
+
+
+def _power(build: Builder, source: TtirValue, exponent: TtirValue) -> TtirValue:
+    return library_function(build, "pow", source, build.cast("arith.sitofp", exponent, source.type.element))
+
+
+def _shortened(build: Builder, exponent: TtirValue) -> TtirValue:
+    """Return an exponent that f32 holds, for f16 and bf16: any other than 1 and -1 overflows or vanishes before 2^23,
+    of those two the parity decides."""
+    low, high, one = (build.integer(exponent.type, value) for value in (-_MOST_PARITY, _MOST_PARITY, 1))
+    limited = build.op("arith.minsi", build.op("arith.maxsi", exponent, low), high)
+    return build.op("arith.ori", limited, build.op("arith.andi", exponent, one))

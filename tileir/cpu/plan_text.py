@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.cpu.analysis.fusion import fusible
 from tileir.cpu.analysis.loads import LoadPlacement
-from tileir.cpu.analysis.streams import next_dimension
+from tileir.cpu.analysis.streams import next_place
 from tileir.cpu.emit.record import COLUMNS, CheckLevel
 from tileir.cpu.matmul.policy import ALL_COLUMNS, FEW, DeferralPlan, PanelRoom, ProductOp
 from tileir.cpu.plan import MOST_JOINED, FunctionPlan, KernelPlan, ReductionPlan, waits_for_others
@@ -122,7 +122,7 @@ def _access(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> I
         yield f"{form}, {_PLACES[function.loads.placement(access.result)]}"
     else:
         yield f"{form}, written to memory"
-        yield from _policy(plan, access)
+        yield from _policy(plan, function, access)
 
 
 def _form(function: FunctionPlan, access: MemoryAccess) -> str:
@@ -132,10 +132,12 @@ def _form(function: FunctionPlan, access: MemoryAccess) -> str:
     return "rows of memory" if access.op in function.loads.rows else "element by element"
 
 
-def _policy(plan: KernelPlan, access: MemoryAccess) -> Iterator[str]:
+def _policy(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> Iterator[str]:
     is_single = plan.coarsening is None and not plan.strict
-    if is_single and next_dimension(access) is not None:
-        yield "in a grid of one dimension asks for what the next tile block reads and writes"
+    place = next_place(function.loads.regions[access.op]) if is_single else None
+    if place is not None:
+        where, what = ("", "iteration") if place.turn else ("in a grid of one dimension ", "tile block")
+        yield f"{where}asks for what the next {what} reads and writes"
     elif access.op in plan.streams:
         yield "past the cache, if the launch stores much that it does not read"
 

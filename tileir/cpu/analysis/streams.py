@@ -1,29 +1,30 @@
-"""Stores that may bypass the cache, and accesses whose place in the next tile block is known.
+"""Stores that may bypass the cache, and accesses whose place in the next iteration or tile block is known.
 
 A kernel may bypass the cache that never reads what it stores, and orders nothing in memory. What bypasses the cache
 becomes visible to other threads late, which is seen to where a thread ends its part of a launch (`cpu.emit.driver`): a
 kernel that tells others in between that something is stored does not stream.
 
-In a grid of one dimension a thread mostly runs one tile block after the other. What such a one stores, and loads in the
-same block of code, begins a known distance behind, if one index of its box is the number of the tile block.
+What a loop over rows stores in an iteration, and loads in the same block of code, begins a known distance behind in the
+next one. So it does in the next tile block, which a thread mostly runs next in a grid of one dimension.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tileir.analysis.effects import MemoryAccess, accesses_of, own_effect, reachable
+from tileir.analysis.effects import accesses_of, own_effect, reachable
+from tileir.analysis.expressions import Expression, Symbol
 from tileir.analysis.provenance import ANYWHERE, Provenance
-from tileir.analysis.region import is_view_box
-from tileir.ir import types as t
+from tileir.analysis.region import Region
+from tileir.analysis.symbols import BlockId, GridExtent, ScalarParameter, Turn
 from tileir.ir.core import Op
 from tileir.ir.effects import Effect
-from tileir.ops import core
 from tileir.ops.calls import Call
 from tileir.ops.module import Entry
 
-MOST_BYTES = 1 << 12
-"""Bytes of a tile that is asked for ahead: the processor cannot keep up with more of them at a time."""
+MOST_BYTES, MOST_IN_LOOP = 1 << 12, 1 << 14
+"""Bytes of a tile that is asked for ahead, in the next tile block (larger ones may bypass the cache) or iteration."""
 _TELLS = Effect.UPDATE | Effect.PRINT | Effect.HOST
 """Effects by which others may learn what has been stored."""
 
@@ -67,17 +68,41 @@ def unchanged(entry: Entry, streams: Streams) -> Unchanged | None:
     return Unchanged(frozenset(targets), reads[0])
 
 
-# ---------------------------------------------------------------- the next tile block
+# ---------------------------------------------------------------- the next iteration or tile block
 
 
-def next_dimension(access: MemoryAccess) -> int | None:
-    """Return the dimension of a small box along which the next tile block has the next one; None if there is none."""
-    type = access.address.type
-    if not isinstance(type, t.TileViewType) or not is_view_box(access):
+@dataclass(frozen=True)
+class NextPlace:
+    """The bytes from a box to the one that is touched in the next turn of a loop; without one, in the next tile
+    block."""
+
+    distance: Expression
+    turn: Turn | None
+
+
+def next_place(region: Region) -> NextPlace | None:
+    """Return where a small box is in the next iteration or tile block; None if that is unknown.
+
+    A loop that reads on where it has stopped, as in a row in pieces, is none: the processor sees that itself.
+    """
+    if not region.is_box:
         return None
-    blocks = [index.op if isinstance(index.op, core.GetTileBlockId) else None for index in access.indices]
-    found = [at for at, block in enumerate(blocks) if block is not None]
-    if len(found) != 1 or type.tile.count * type.element.byte_size > MOST_BYTES:
-        return None
-    block, index = blocks[found[0]], access.indices[found[0]]
-    return found[0] if block is not None and index is block.results[0] else None
+    size = region.access.tile.count * region.bytes
+    for symbol in _advancing(region.base):
+        step = region.base.step(symbol)
+        turn = symbol if isinstance(symbol, Turn) else None
+        if step is None or not all(isinstance(each, ScalarParameter | GridExtent) for each in step.symbols()):
+            continue
+        if step.is_constant and (turn or region.through_pointers):
+            continue
+        return NextPlace(step, turn) if size <= (MOST_IN_LOOP if turn else MOST_BYTES) else None
+    return None
+
+
+def _advancing(base: Expression) -> Iterator[Symbol]:
+    """Yield the turns of loops, the innermost first, then the number of the tile block in a grid of one dimension."""
+    symbols = base.symbols()
+    turns = [symbol for symbol in symbols if isinstance(symbol, Turn)]
+    yield from sorted(turns, key=lambda turn: turn.loop, reverse=True)
+    if {symbol.axis for symbol in base.all_symbols() if isinstance(symbol, BlockId)} == {0}:
+        yield BlockId(0)

@@ -5,8 +5,8 @@ moves twice. A store that bypasses the cache moves it once, but who reads it nex
 pays for more than fits in a cache, and not for data just read. A row of the tile is computed into a buffer of a few
 lines and goes to memory from there, whole lines at a time, which are aligned.
 
-Prefetches may be wrong. A store and the loads before it prefetch for the next tile block; a product prefetches the
-memory of its result during the last sums; rows of joined tile blocks prefetch what they read next.
+Prefetches may be wrong. A store and the loads before it prefetch for the next iteration or tile block; a product
+prefetches the memory of its result during the last sums; rows of joined tile blocks prefetch what they read next.
 """
 
 from __future__ import annotations
@@ -17,20 +17,25 @@ from dataclasses import replace
 from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess, access_of
+from tileir.analysis.expressions import Expression
+from tileir.analysis.structure import enclosing_loop
+from tileir.analysis.symbols import GridExtent, ScalarParameter
 from tileir.cpu.analysis.live_extents import Product
-from tileir.cpu.analysis.streams import next_dimension
+from tileir.cpu.analysis.streams import NextPlace, next_place
 from tileir.cpu.emit.elements import I1, I8, I32, I64
 from tileir.cpu.emit.emitter import CACHE_LINE, FIRST_LEVEL, Emitter, Extent, Index, highest_index, prefetch
-from tileir.cpu.emit.tiles import Tile, Window, fill
+from tileir.cpu.emit.tiles import Tile, Window, fill, scalar, wide
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.multiplication import Overwritten
 from tileir.cpu.matmul.panels import is_one
 from tileir.cpu.memory.copying import is_masked, moved, rows_along, some, write_masked
 from tileir.cpu.memory.live_extents import EarlyView
 from tileir.cpu.memory.lookup import counted
-from tileir.cpu.memory.regions import view_box
+from tileir.cpu.memory.regions import Box, located
 from tileir.ir import types as t
 from tileir.ir.core import Op
+from tileir.ops.control import For
+from tileir.ops.module import Entry
 
 LEAST_STORED = 1 << 24
 """Bytes that a launch stores at least, if the store bypasses the cache."""
@@ -149,7 +154,7 @@ def _write_strips(
 
 def may_stream(lowering: Lowering, op: Op) -> bool:
     """Return whether a store may bypass the cache, its processor can do it, and its target is not prefetched."""
-    is_right = op in lowering.streams and not asks_ahead(lowering, MemoryAccess.of(op))
+    is_right = op in lowering.streams and _asked_place(lowering, MemoryAccess.of(op)) is None
     return is_right and lowering.emit.module.triple.startswith("x86_64")
 
 
@@ -318,43 +323,59 @@ def _copy(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, size: int) 
 # ---------------------------------------------------------------- what is asked for
 
 
-def asks_ahead(lowering: Lowering, store: MemoryAccess) -> bool:
-    """Return whether a store prefetches what the next tile block overwrites: not where tile blocks are joined."""
+def _asked_place(lowering: Lowering, store: MemoryAccess) -> NextPlace | None:
+    """Return where a store writes next, if that is prefetched: not where tile blocks are joined."""
     is_single = lowering.joined is None and not lowering.joined_first and not lowering.strict
-    return is_single and next_dimension(store) is not None
+    return next_place(lowering.loads.regions[store.op]) if is_single else None
 
 
 def ask_ahead(lowering: Lowering, store: MemoryAccess) -> None:
-    """Ask for the boxes of the next tile block at a store."""
-    if not asks_ahead(lowering, store):
+    """Ask for the boxes of the next iteration or tile block at a store."""
+    place = _asked_place(lowering, store)
+    if place is None:
         return
-    builder, is_line = lowering.builder, I1(1)
-    for extent in lowering.grid[1:]:
-        is_line = builder.and_(is_line, builder.icmp_unsigned("==", extent, I32(1)))
-    with lowering.emit.when(is_line):
+    with lowering.emit.when(_goes_on(lowering, store.op, place)):
         for access in _accesses(store):
-            axis = next_dimension(access)
-            if axis is not None:
-                _ask(lowering, access, axis)
+            found = next_place(lowering.loads.regions[access.op])
+            if found is not None and found.turn == place.turn:
+                _ask(lowering, access, _emitted(lowering, access.op, found.distance))
+
+
+def _goes_on(lowering: Lowering, op: Op, place: NextPlace) -> ir.Value:
+    """Emit a test of whether there is another iteration, or the grid has one dimension."""
+    builder, found = lowering.builder, I1(1)
+    loop = enclosing_loop(op)
+    while place.turn is not None and loop is not None:
+        if isinstance(loop, For) and place.turn in lowering.known.of(loop.body.args[0]).form.symbols():
+            position, step, upper = (
+                wide(builder, scalar(lowering.emit, lowering.tile(value)))
+                for value in (loop.body.args[0], loop.step, loop.upper)
+            )
+            return builder.icmp_signed("<", step, builder.sub(upper, position))
+        loop = enclosing_loop(loop)
+    for extent in lowering.grid[1:]:
+        found = builder.and_(found, builder.icmp_unsigned("==", extent, I32(1)))
+    return found
 
 
 def _accesses(store: MemoryAccess) -> Iterator[MemoryAccess]:
-    """Yield the loads in front of a store in its block, then the store."""
+    """Yield the loads between the store in front of one, in its block, and that one; then the one."""
     assert store.op.parent is not None
-    for op in store.op.parent.ops:
-        access = access_of(op)
-        if op is store.op:
-            yield store
-            return
-        if access is not None and access.result is not None and not access.writes:
-            yield access
+    loads: list[MemoryAccess] = []
+    for access in filter(None, map(access_of, store.op.parent.ops)):
+        if access.op is store.op:
+            break
+        loads = [] if access.writes else [*loads, access]
+    yield from loads
+    yield store
 
 
-def _ask(lowering: Lowering, access: MemoryAccess, axis: int) -> None:
-    """Ask for the box of an access that lies where the next tile block has it."""
-    emit, builder, view = lowering.emit, lowering.builder, lowering.tile_view(access.address)
-    here, size = view_box(lowering, access).window, view.type.element.byte_size
-    distance = builder.mul(here.strides[axis], I64(view.type.tile_steps[axis] * size))
+def _ask(lowering: Lowering, access: MemoryAccess, distance: ir.Value) -> None:
+    """Ask for the box of an access so many bytes behind."""
+    emit, builder = lowering.emit, lowering.builder
+    box = located(lowering, access)
+    assert isinstance(box, Box), "what has a next place is a box"
+    here, size = box.window, box.window.element.byte_size
     memory = replace(here, base=builder.gep(here.base, [distance], source_etype=I8))
     dim = row_dimension(memory, CACHE_LINE)
     if dim is None:
@@ -364,9 +385,27 @@ def _ask(lowering: Lowering, access: MemoryAccess, axis: int) -> None:
 
     def ask(index: Index) -> None:
         first = builder.mul(index[dim], I64(CACHE_LINE // size))
-        prefetch(builder, memory.address(emit, moved(index, dim, first)), writes=access.writes)
+        prefetch(builder, memory.address(emit, moved(index, dim, first)))
 
     emit.loop_nest(shape, ask)
+
+
+def _emitted(lowering: Lowering, op: Op, form: Expression) -> ir.Value:
+    """Return an expression over parameters and extents of the grid, an i64."""
+    builder, total, entry = lowering.builder, I64(form.constant), op
+    while entry.parent_op is not None and not isinstance(entry, Entry):
+        entry = entry.parent_op
+    assert isinstance(entry, Entry), "functions have no parameters of a launch"
+    parameters = entry.body.args
+    for product, factor in form.terms.items():
+        term = I64(factor)
+        for symbol in product:
+            if isinstance(symbol, GridExtent):
+                term = builder.mul(term, builder.zext(lowering.grid[symbol.axis], I64))
+            elif isinstance(symbol, ScalarParameter):
+                term = builder.mul(term, lowering.unsigned(parameters[symbol.index]))
+        total = builder.add(total, term)
+    return total
 
 
 def overwritten_by(lowering: Lowering, product: Product) -> Overwritten | None:

@@ -60,6 +60,76 @@ def test_what_is_assumed_of_a_number_is_said_in_the_words_of_the_program() -> No
     assert assuming == ("no two elements of a view have one address", "columns lies in [0, 4294967295]")
 
 
+def pointer_store(*offset: str) -> tileir.Kernel:
+    """Return a kernel that stores at `%offset`, a tile of four i32."""
+    lines = [
+        "%one = constant <i32: 1> : tile<i32>",
+        "%i = iota : tile<4xi32>",
+        *offset,
+        "%p1 = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>",
+        "%p4 = broadcast %p1 : tile<1xptr<f32>> -> tile<4xptr<f32>>",
+        "%q = offset %p4, %offset : tile<4xptr<f32>>, tile<4xi32> -> tile<4xptr<f32>>",
+        "%c = constant <f32: 1.0> : tile<4xf32>",
+        "%w = store_ptr_tko weak %q, %c : tile<4xptr<f32>>, tile<4xf32> -> token",
+    ]
+    return kernel_of(*lines)
+
+
+def scaled_block(factor: int, times: int = 1) -> tileir.Kernel:
+    """Return a kernel that stores at ``block_x * factor ** times + iota``."""
+    product = ["%at0 = addi %x, %zero : tile<i32>"]
+    product += [f"%at{n + 1} = muli %at{n}, %factor : tile<i32>" for n in range(times)]
+    return pointer_store(
+        "%zero = constant <i32: 0> : tile<i32>",
+        f"%factor = constant <i32: {factor}> : tile<i32>",
+        *product,
+        f"%at1x = reshape %at{times} : tile<i32> -> tile<1xi32>",
+        "%at = broadcast %at1x : tile<1xi32> -> tile<4xi32>",
+        "%offset = addi %at, %i : tile<4xi32>",
+    )
+
+
+def test_assumptions_that_only_one_tile_block_can_keep_prove_nothing() -> None:
+    # In 32 bits the factor is 0: on every grid of two tile blocks or more, all store to the same place.
+    kernel = scaled_block(65536, times=2)
+    assert tileir.prove(kernel).races.outcome is Answer.OPEN
+    assert tileir.prove(kernel, (2,), *matrix()).races.outcome is Answer.PRESENT
+
+
+def test_a_verdict_that_bounds_the_grid_does_not_say_any() -> None:
+    races = tileir.prove(scaled_block(1 << 30)).races
+    assert races.outcome is Answer.ABSENT
+    assert races.text.startswith("none: arguments and grids (X, 1, 1) for which lane_0 + 1073741824*block_x lies in [")
+    assert "any" not in races.text
+
+
+def test_a_verdict_that_bounds_arguments_says_so_on_its_line() -> None:
+    store = [
+        "%t = make_tensor_view %p, shape = [%rows, %rows], strides = [%columns, 1]"
+        " : tile<i32> -> tensor_view<?x?xf32, strides=[?,1]>",
+        "%v = make_partition_view %t : partition_view<tile=(4x4), tensor_view<?x?xf32, strides=[?,1]>>",
+        "%c = constant <f32: 1.0> : tile<4x4xf32>",
+        "%w = store_view_tko weak %c, %v[%x, %y]"
+        " : tile<4x4xf32>, partition_view<tile=(4x4), tensor_view<?x?xf32, strides=[?,1]>>, tile<i32> -> token",
+    ]
+    text = tileir.prove(kernel_of(*store)).races.text
+    assert text == "none: arguments for which columns lies in [0, 4294967295], any grid (X, Y, 1)"
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("run", [True, False])
+def test_a_lane_in_two_terms_of_an_address_leaves_no_array(rows: int, run: bool) -> None:
+    # iota * (rows - 1) is iota * rows - iota: between 0 and 3 for two rows, not between -3 and 6.
+    kernel = pointer_store(
+        "%less = subi %rows, %one : tile<i32>",
+        "%less1 = reshape %less : tile<i32> -> tile<1xi32>",
+        "%less4 = broadcast %less1 : tile<1xi32> -> tile<4xi32>",
+        "%offset = muli %i, %less4 : tile<4xi32>",
+    )
+    report = tileir.prove(kernel, (1,), np.zeros(4, np.float32), rows, 1, run=run)
+    assert report.ok and report.bounds.outcome is Answer.ABSENT
+
+
 def test_what_is_assumed_is_checked_for_a_launch() -> None:
     kernel = tiles("%x, %y")
     held = tileir.prove(kernel, (4, 3), *matrix())

@@ -16,7 +16,7 @@ On a grid of some thousand blocks they are simply computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import NamedTuple
@@ -28,8 +28,8 @@ from tileir.analysis.expressions import ZERO, Expression, Symbol, TooLarge, numb
 from tileir.analysis.extents import Term, TooHard, common, reached
 from tileir.analysis.footprint import Coordinate, Footprint
 from tileir.analysis.narrowing import ANY_GRID, Grid, NarrowedFootprint, multiple_of, specialised
-from tileir.analysis.ranges import MAX_GRID, Range
-from tileir.analysis.symbols import BlockId, Function, GridExtent, Kind, NoWrap, StorageKind
+from tileir.analysis.ranges import MAX_GRID, Range, constant
+from tileir.analysis.symbols import BlockId, Function, GridExtent, Kind, Lane, NoWrap, StorageKind
 
 Block = tuple[int, int, int]
 
@@ -89,10 +89,33 @@ def disjoint(
         found = pair.verdict(across_blocks)
     except TooLarge:
         found = Undecided("the addresses are too large expressions")
+    if isinstance(found, Proved) and across_blocks and not _possible(found.assuming, extents):
+        found = Undecided("index arithmetic wraps around on every grid of more than one tile block")
     if isinstance(found, Proved):
         return found
     witness = _witness(a, b, across_blocks, arguments, extents)
     return found if witness is None else witness
+
+
+def _possible(assuming: Iterable[NoWrap], grid: Grid) -> bool:
+    """Return whether conditions may hold in a second tile block along each axis: else a proof would say nothing."""
+    axes = [axis for axis, extent in enumerate(grid) if extent != 1]
+    return all(_holds_in_second(need, axis, last) for need in assuming for axis in axes for last in (False, True))
+
+
+def _holds_in_second(need: NoWrap, axis: int, last: bool) -> bool:
+    """Return whether a condition may hold in tile block 1 along an axis, for the first or the last lanes of a tile."""
+
+    def known(symbol: Symbol) -> Range:
+        if symbol == BlockId(axis):
+            return constant(1)
+        found = symbol.range
+        if isinstance(symbol, Lane):
+            return constant(found.high if last else found.low)
+        return found
+
+    found = need.form.range_if(known)
+    return found.low <= need.high and need.low <= found.high
 
 
 # ---------------------------------------------------------------- two accesses
@@ -127,7 +150,7 @@ class _Pair:
 
     def verdict(self, across_blocks: bool) -> Verdict:
         if self.a.empty or self.b.empty:
-            return Proved(frozenset(self.a.assumed | self.b.assumed))
+            return self._proved()
         if self.a.footprint.size != self.b.footprint.size and min(self.a.footprint.size, self.b.footprint.size) < 8:
             return Undecided("elements of less than a byte beside others")
         agreements = [*self._agreements(), *self._agreements_of_a_view()]
@@ -137,8 +160,13 @@ class _Pair:
         else:
             proved = any(self._impossible(agreement, ((0, 0),) * 3) for agreement in agreements)
         if proved:
-            return Proved(frozenset(self.a.assumed | self.b.assumed))
+            return self._proved()
         return Undecided("nothing tells the tile blocks apart" if across_blocks else "nothing tells the accesses apart")
+
+    def _proved(self) -> Proved:
+        """Return the proof; its conditions are about symbols of the program alone, not about coordinates."""
+        assumed = self.a.assumed | self.b.assumed
+        return Proved(frozenset(need.of(need.form.substituted(_of_coordinate)) for need in assumed))
 
     # ------------------------------------------------------------ what must agree
 
@@ -286,6 +314,10 @@ class _Pair:
             a, b = self.a.bounds(rest), self.b.bounds(others)
             windows.append(Closeness(first, second, one.low - a.high + b.low, one.high - a.low + b.high))
         return not any_close(windows, (x, y, z))
+
+
+def _of_coordinate(symbol: Symbol) -> Expression | None:
+    return symbol.form if isinstance(symbol, Coordinate) else None
 
 
 def _stride(footprint: Footprint, coordinate: Coordinate) -> Expression:

@@ -349,13 +349,17 @@ def _sparse(axis: CoordinateSlot, before: tuple[int, int], state: State) -> Piec
 def _in_bytes(
     least: int, most: int, start: int, dims: list[tuple[int, int]], bits: int, exact: bool, box: tuple
 ) -> Extent:
-    """Convert offsets in bytes, or in elements that share bytes."""
+    """Convert offsets in bytes, or in elements that share bytes.
+
+    Both the bounds and the dimensions may say too much: ``n * lane - lane`` has a lane in two terms of its bounds,
+    and in one dimension.
+    """
     if bits >= 8:
         found = extent(start, dims, bits // 8, exact)
-        return replace(found, low=least, high=most + bits // 8, box=box)
+        return replace(found, low=max(least, found.low), high=min(most + bits // 8, found.high), box=box)
     elements = extent(start, dims, 1, exact)
     share = 8 // bits
-    low, high = least // share, most // share + 1
+    low, high = max(least, elements.low) // share, min(most, elements.high - 1) // share + 1
     if elements.start % share or any(distance % share for _, distance in elements.dims):
         return Extent(low, high, low, (), high - low, exact and not elements.dims, box)
     kept = tuple((count, distance // share) for count, distance in elements.dims)

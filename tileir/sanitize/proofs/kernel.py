@@ -47,8 +47,11 @@ class KernelProof:
 
 def _after(verdict: ProofVerdict, ran: SanitizerReport | None, seen: Sequence[Finding]) -> ProofVerdict:
     """Return a verdict, once the launch has been run and done what is `seen`."""
-    if ran is None or verdict.outcome is not Answer.OPEN or SUBJECTS[verdict.subject] not in ran.kinds:
+    if ran is None or verdict.outcome is Answer.ABSENT or SUBJECTS[verdict.subject] not in ran.kinds:
         return verdict
+    if verdict.outcome is Answer.PRESENT:
+        because = "a fault that seemed certain did not happen in a run"
+        return replace(verdict, outcome=Answer.OPEN, scope=Scope.OPEN, because=because) if ran.ok else verdict
     outcome = Answer.PRESENT if seen else Answer.ABSENT
     return replace(verdict, outcome=outcome, scope=Scope.RUN)
 

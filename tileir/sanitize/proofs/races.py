@@ -8,9 +8,10 @@ from functools import partial
 from math import inf
 
 from tileir.analysis.disjoint import Proved, Refuted, Undecided
+from tileir.analysis.expressions import Symbol
 from tileir.analysis.footprint import Footprint
 from tileir.analysis.narrowing import Grid
-from tileir.analysis.symbols import NoWrap, StorageKind
+from tileir.analysis.symbols import BlockId, GridExtent, NoWrap, StorageKind
 from tileir.ir.diagnostics import place_text
 from tileir.sanitize.clocks import Site
 from tileir.sanitize.findings import Finding, at
@@ -126,8 +127,14 @@ def _room(footprint: Footprint, launch: KnownLaunch) -> tuple[int, float]:
 def _absent(scope: Scope, launch: KnownLaunch, results: Sequence[PairResult]) -> ProofVerdict:
     assuming = {text for result in results for text in result.assuming}
     needs = {need for result in results if isinstance(result.verdict, Proved) for need in result.verdict.assuming}
-    texts = (*sorted(assuming), *sorted(fits_text(need, launch) for need in needs))
-    return ProofVerdict("races", Answer.ABSENT, scope, launch.grid, texts)
+    limits = tuple(sorted(fits_text(need, launch) for need in needs))
+    bounds_grid = any(need.form.mentions(_of_the_grid) for need in needs)
+    texts = (*sorted(assuming), *limits)
+    return ProofVerdict("races", Answer.ABSENT, scope, launch.grid, texts, limits=limits, bounds_grid=bounds_grid)
+
+
+def _of_the_grid(symbol: Symbol) -> bool:
+    return isinstance(symbol, BlockId | GridExtent)
 
 
 def fits_text(need: NoWrap, launch: KnownLaunch) -> str:

@@ -42,8 +42,9 @@ class ProofVerdict:
     """The answer about one `subject`, ``races`` or ``bounds``, and its scope.
 
     `grid` has None along the axes whose extent does not matter. `assuming` are the conditions that it holds under,
-    which have been checked for the launch in question if `holds_here`. `because` says why it is open, `fragile` on
-    which grid it would not hold.
+    which have been checked for the launch in question if `holds_here`; those of them that keep arithmetic from wrapping
+    around are its `limits`, and `bounds_grid` if they bound the grid, not only arguments. `because` says why
+    it is open, `fragile` on which grid it would not hold.
     """
 
     subject: str
@@ -54,6 +55,8 @@ class ProofVerdict:
     because: str | None = None
     fragile: str | None = None
     holds_here: bool = False
+    limits: tuple[str, ...] = ()
+    bounds_grid: bool = False
 
     @property
     def decided(self) -> bool:
@@ -68,6 +71,11 @@ class ProofVerdict:
         return f"{_ANSWERS[self.subject, self.outcome]}: {self._runs()}"
 
     def _runs(self) -> str:
+        if self.limits:
+            limits, grid = " and ".join(self.limits), grid_text(self.grid)
+            if self.bounds_grid:
+                return f"arguments and grids {grid} for which {limits}"
+            return f"arguments for which {limits}, any grid {grid}"
         if self.scope in (Scope.ANY, Scope.ARGUMENTS):
             return f"{self.scope.value} {grid_text(self.grid)}"
         return self.scope.value

@@ -96,11 +96,48 @@ def test_assumptions_that_only_one_tile_block_can_keep_prove_nothing() -> None:
     assert tileir.prove(kernel, (2,), *matrix()).races.outcome is Answer.PRESENT
 
 
+def one_element(at: str, *before: str) -> list[str]:
+    """Return the lines of a store of one element at `at`."""
+    return [
+        *before,
+        f"%q_{at} = offset %p, %{at} : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>",
+        f"%c_{at} = constant <f32: 1.0> : tile<f32>",
+        f"%w_{at} = store_ptr_tko weak %q_{at}, %c_{at} : tile<ptr<f32>>, tile<f32> -> token",
+    ]
+
+
+def test_assumptions_that_exclude_each_other_prove_nothing() -> None:
+    small = one_element(
+        "low",
+        "%most = constant <i32: 2147483640> : tile<i32>",
+        "%sum = addi %rows, %most : tile<i32>",
+        "%low = addi %sum, %x : tile<i32>",
+    )
+    large = one_element(
+        "high",
+        "%least = constant <i32: -2147483648> : tile<i32>",
+        "%sixteen = constant <i32: 16> : tile<i32>",
+        "%less = addi %rows, %least : tile<i32>",
+        "%more = subi %less, %sixteen : tile<i32>",
+        "%high = addi %more, %x : tile<i32>",
+    )
+    assert tileir.prove(kernel_of(*small)).races.outcome is Answer.ABSENT
+    assert tileir.prove(kernel_of(*large)).races.outcome is Answer.ABSENT
+    assert tileir.prove(kernel_of(*small, *large)).races.outcome is Answer.OPEN
+
+
+def test_a_fault_on_any_grid_is_confirmed_on_the_grid_that_has_it() -> None:
+    kernel = kernel_of(*one_element("rows"))
+    report = tileir.prove(kernel, None, np.zeros(4, np.float32), 2, 1)
+    assert report.races.outcome is Answer.PRESENT and [one.certainty for one in report.findings] == ["confirmed"]
+    assert "possible: race" in str(tileir.prove(kernel, None, np.zeros(4, np.float32), 2, 1, run=False))
+
+
 def test_a_verdict_that_bounds_the_grid_does_not_say_any() -> None:
     races = tileir.prove(scaled_block(1 << 30)).races
     assert races.outcome is Answer.ABSENT
     assert races.text.startswith("none: arguments and grids (X, 1, 1) for which lane_0 + 1073741824*block_x lies in [")
-    assert "any" not in races.text
+    assert "any" not in races.text and "any" not in races.to_json()["scope"]
 
 
 def test_a_verdict_that_bounds_arguments_says_so_on_its_line() -> None:

@@ -16,7 +16,7 @@ On a grid of some thousand blocks they are simply computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import NamedTuple
@@ -28,8 +28,8 @@ from tileir.analysis.expressions import ZERO, Expression, Symbol, TooLarge, numb
 from tileir.analysis.extents import Term, TooHard, common, reached
 from tileir.analysis.footprint import Coordinate, Footprint
 from tileir.analysis.narrowing import ANY_GRID, Grid, NarrowedFootprint, multiple_of, specialised
-from tileir.analysis.ranges import MAX_GRID, Range, constant
-from tileir.analysis.symbols import BlockId, Function, GridExtent, Kind, Lane, NoWrap, StorageKind
+from tileir.analysis.ranges import MAX_GRID, Range
+from tileir.analysis.symbols import BlockId, Function, GridExtent, Kind, NoWrap, ScalarParameter, StorageKind
 
 Block = tuple[int, int, int]
 
@@ -89,33 +89,10 @@ def disjoint(
         found = pair.verdict(across_blocks)
     except TooLarge:
         found = Undecided("the addresses are too large expressions")
-    if isinstance(found, Proved) and across_blocks and not _possible(found.assuming, extents):
-        found = Undecided("index arithmetic wraps around on every grid of more than one tile block")
     if isinstance(found, Proved):
         return found
     witness = _witness(a, b, across_blocks, arguments, extents)
     return found if witness is None else witness
-
-
-def _possible(assuming: Iterable[NoWrap], grid: Grid) -> bool:
-    """Return whether conditions may hold in a second tile block along each axis: else a proof would say nothing."""
-    axes = [axis for axis, extent in enumerate(grid) if extent != 1]
-    return all(_holds_in_second(need, axis, last) for need in assuming for axis in axes for last in (False, True))
-
-
-def _holds_in_second(need: NoWrap, axis: int, last: bool) -> bool:
-    """Return whether a condition may hold in tile block 1 along an axis, for the first or the last lanes of a tile."""
-
-    def known(symbol: Symbol) -> Range:
-        if symbol == BlockId(axis):
-            return constant(1)
-        found = symbol.range
-        if isinstance(symbol, Lane):
-            return constant(found.high if last else found.low)
-        return found
-
-    found = need.form.range_if(known)
-    return found.low <= need.high and need.low <= found.high
 
 
 # ---------------------------------------------------------------- two accesses
@@ -283,7 +260,9 @@ class _Pair:
             f, g = one[0].get(axis, 0), other[0].get(axis, 0)
             terms += [Term(f - g, 0, (self.grid[axis] or MAX_GRID) - 1)] if f != g else []
             terms += [Term(f, low, high)] if f else []
-        a, b = self.a.terms(one[1]), self.b.terms(other[1])
+        # What is one number for both, such as a parameter, drops out if it has the same factor in both.
+        (shared, own), (other_shared, other_own) = one[1].split(_is_uniform), other[1].split(_is_uniform)
+        a, b = self.a.terms(own + (shared - other_shared)), self.b.terms(other_own)
         terms += [*a, *(Term(-distance, low, high) for distance, low, high in b)]
         apart = other[1].constant - one[1].constant
         return _unreached(agreement.low + apart, agreement.high + apart, terms)
@@ -356,6 +335,11 @@ def _split(form: Expression) -> tuple[dict[int, int], Expression]:
     """Return the factors of the tile block ids in a sum, by axis, and the rest, known only by its bounds."""
     own, rest = form.split(lambda product, factor: len(product) == 1 and isinstance(product[0], BlockId))
     return {symbol.axis: factor for (symbol,), factor in own.terms.items() if isinstance(symbol, BlockId)}, rest
+
+
+def _is_uniform(product: tuple[Symbol, ...], factor: int) -> bool:
+    """Return whether a product is the same in all tile blocks of a launch."""
+    return all(isinstance(symbol, ScalarParameter | GridExtent) for symbol in product)
 
 
 def _unreached(low: int, high: int, terms: Sequence[Term]) -> bool:

@@ -153,7 +153,7 @@ def sanitize_bound(
         return replace(
             report,
             notes=(*dict.fromkeys(layout_notes(views, arguments)), *report.notes),
-            prove=lambda: (proof_of(kernel, known, True).report(kernel.name, report.sources, report),),
+            prove=lambda: (proof_of(kernel, known, True).report(kernel.name, report.sources, {grid: report}, grid),),
         )
     finally:
         for one, content in zip(memory.writable_bytes(), before):
@@ -225,8 +225,8 @@ def prove(
     *args : object
         Arguments as for a launch; without them the verdicts are about any.
     run : bool
-        Whether what is left open or goes wrong, with a grid and arguments, is decided by a run under the sanitizer on
-        copies of the arrays.
+        Whether faults, and with a grid what is left open, are decided by runs under the sanitizer on copies of the
+        arrays. Without a grid a fault is tried on the smallest one that was found to have it.
     **options : object
         Options of the interpreter for that run.
 
@@ -248,18 +248,12 @@ def prove(
     extents = None if grid is None else checked_grid(grid, kernel.name)
     arguments = bind(kernel, args, target_named("interp")) if args or not kernel.parameters else None
     proof = kernel_proof(kernel, extents, arguments)
-    ran = None
-    if run and arguments is not None and extents is not None and _is_asked(proof):
-        ran = sanitize_bound(kernel, extents, arguments, copy=True, options={**options})
+    ran = {}
+    if run and arguments is not None:
+        for on in proof.asked_runs(extents):
+            ran[on] = sanitize_bound(kernel, on, arguments, copy=True, options={**options})
     source = kernel.module.source
-    return proof.report(kernel.name, () if source is None else (source,), ran)
-
-
-def _is_asked(proof: KernelProof) -> bool:
-    """Return whether a run would tell more than the proof."""
-    from tileir.sanitize.proofs.verdict import Answer
-
-    return any(one.verdict.outcome is not Answer.ABSENT for one in (proof.races, proof.bounds))
+    return proof.report(kernel.name, () if source is None else (source,), ran, extents)
 
 
 def kernel_proof(kernel: Kernel, grid: Grid | None, arguments: Sequence[Argument] | None) -> KernelProof:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
+from types import MappingProxyType
 
+from tileir.analysis.disjoint import Block
 from tileir.ir.loc import Source
 from tileir.ops.module import Entry
 from tileir.sanitize.findings import Finding
-from tileir.sanitize.proofs.bounds import BoundsProof, Escape, prove_bounds
+from tileir.sanitize.proofs.bounds import BoundsProof, prove_bounds
 from tileir.sanitize.proofs.launch import Keep, KnownLaunch, open_grid
 from tileir.sanitize.proofs.pairs import INSIDE, KnownAccess
-from tileir.sanitize.proofs.races import Collision, RaceProof, prove_races
+from tileir.sanitize.proofs.races import RaceProof, prove_races
 from tileir.sanitize.proofs.verdict import STATIC, Answer, ProofFinding, ProofReport, ProofVerdict, Scope, Scoped
 from tileir.sanitize.report import SanitizerReport
 
 SUBJECTS = {"races": "race", "bounds": "out-of-bounds"}
 """The kind of finding that a verdict is about, by its subject."""
+MOST_BLOCKS = 1 << 12
+"""Tile blocks of a grid that is run to confirm a fault."""
 
 
 @dataclass(frozen=True)
@@ -27,22 +32,42 @@ class KernelProof:
     bounds: BoundsProof
 
     @property
-    def witnesses(self) -> Iterator[Collision | Escape]:
-        """Yield the faults found, in the launches asked for or on other grids."""
-        return iter([one for one in (self.races.collision, self.bounds.escape) if one is not None])
+    def _parts(self) -> tuple[RaceProof | BoundsProof, ...]:
+        return self.races, self.bounds
 
-    def report(self, kernel: str, sources: tuple[Source, ...], ran: SanitizerReport | None = None) -> ProofReport:
-        """Return the report; `ran` is that of the launch, if it was run to see what is open."""
+    def asked_runs(self, grid: Block | None) -> set[Block]:
+        """Return the grids on which runs would tell more: that of the launch, else those of the faults."""
+        verdicts = [part.verdict for part in self._parts if part.verdict.outcome is not Answer.ABSENT]
+        if grid is not None:
+            return {grid} if verdicts else set()
+        grids = (_extents(verdict) for verdict in verdicts)
+        return {one for one in grids if one is not None and prod(one) <= MOST_BLOCKS}
+
+    def report(
+        self,
+        kernel: str,
+        sources: tuple[Source, ...],
+        ran: Mapping[Block, SanitizerReport] = MappingProxyType({}),
+        grid: Block | None = None,
+    ) -> ProofReport:
+        """Return the report; `ran` are the runs that were asked for, by their grids, `grid` that of the launch."""
         found: list[ProofFinding] = []
         verdicts = []
-        pairs = ((self.races.verdict, self.races.collision), (self.bounds.verdict, self.bounds.escape))
-        for verdict, witness in pairs:
-            seen = [] if ran is None else [one for one in ran if one.kind == SUBJECTS[verdict.subject]]
-            verdicts.append(_after(verdict, ran, seen))
+        for part in self._parts:
+            verdict, witness = part.verdict, part.collision if isinstance(part, RaceProof) else part.escape
+            run = ran.get(grid or _extents(verdict) or (0, 0, 0))
+            seen = [] if run is None else [one for one in run if one.kind == SUBJECTS[verdict.subject]]
+            verdicts.append(_after(verdict, run, seen))
             if verdicts[-1].outcome is Answer.PRESENT:
                 found += [ProofFinding(one, True) for one in seen]
                 found += [ProofFinding(witness.finding(), False)] if witness is not None and not seen else []
         return ProofReport(kernel, verdicts[0], verdicts[1], tuple(found), sources)
+
+
+def _extents(verdict: ProofVerdict) -> Block | None:
+    """Return the grid that a fault is on."""
+    x, y, z = verdict.grid
+    return None if x is None or y is None or z is None else (x, y, z)
 
 
 def _after(verdict: ProofVerdict, ran: SanitizerReport | None, seen: Sequence[Finding]) -> ProofVerdict:

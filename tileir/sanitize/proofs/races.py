@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from math import inf
 
 from tileir.analysis.disjoint import Proved, Refuted, Undecided
-from tileir.analysis.expressions import Symbol
+from tileir.analysis.expressions import Expression, Symbol, number
 from tileir.analysis.footprint import Footprint
 from tileir.analysis.narrowing import Grid
-from tileir.analysis.symbols import BlockId, GridExtent, NoWrap, StorageKind
+from tileir.analysis.ranges import Range
+from tileir.analysis.symbols import BlockId, GridExtent, NoWrap, ScalarParameter, Storage, StorageKind, Turn, Unknown
 from tileir.ir.diagnostics import place_text
 from tileir.sanitize.clocks import Site
 from tileir.sanitize.findings import Finding, at
@@ -124,13 +126,46 @@ def _room(footprint: Footprint, launch: KnownLaunch) -> tuple[int, float]:
     return 0, inf if footprint.room is None else footprint.room
 
 
-def _absent(scope: Scope, launch: KnownLaunch, results: Sequence[PairResult]) -> ProofVerdict:
+def _absent(scope: Scope, launch: KnownLaunch, results: Sequence[PairResult]) -> ProofVerdict | None:
+    """Return the verdict on pairs that are proved; None if no launch of several tile blocks can meet the conditions."""
     assuming = {text for result in results for text in result.assuming}
     needs = {need for result in results if isinstance(result.verdict, Proved) for need in result.verdict.assuming}
+    if not _met_by_some_launch(needs, launch.grid):
+        return None
     limits = tuple(sorted(fits_text(need, launch) for need in needs))
     bounds_grid = any(need.form.mentions(_of_the_grid) for need in needs)
     texts = (*sorted(assuming), *limits)
     return ProofVerdict("races", Answer.ABSENT, scope, launch.grid, texts, limits=limits, bounds_grid=bounds_grid)
+
+
+SAMPLES = (1, 0, 2, 16, 128, 1024, -1)
+"""The numbers that are tried for arguments and loaded values."""
+
+
+def _met_by_some_launch(needs: Iterable[NoWrap], grid: Grid) -> bool:
+    """Return whether conditions hold together in a launch with two tile blocks along each axis that may have any
+    number of them. One that is found is a witness; conditions that only far larger numbers meet have none."""
+    blocks = list(product(*((0, 1) if extent is None else (0, extent - 1) for extent in grid)))
+    return not needs or any(
+        all(_holds(need, sample, block) for need in needs for block in blocks) for sample in SAMPLES
+    )
+
+
+def _holds(need: NoWrap, sample: int, block: tuple[int, ...]) -> bool:
+    """Return whether a condition holds for all elements in one tile block of a launch with these numbers."""
+
+    def given(symbol: Symbol) -> Expression | None:
+        if isinstance(symbol, BlockId):
+            return number(block[symbol.axis])
+        if isinstance(symbol, GridExtent):
+            return number(2)
+        free = isinstance(symbol, ScalarParameter | Unknown | Storage)
+        return number(min(max(sample, symbol.range.low), symbol.range.high)) if free else None
+
+    def known(symbol: Symbol) -> Range:
+        return Range(1, 0, min(symbol.range.high, 1)) if isinstance(symbol, Turn) else symbol.range
+
+    return need.of(need.form.substituted(given)).holds(known)
 
 
 def _of_the_grid(symbol: Symbol) -> bool:
@@ -201,4 +236,4 @@ def _why(result: PairResult, synchronising: KnownAccess | None) -> str:
         return f"tile blocks {result.verdict.first} and {result.verdict.second} touch the same bytes{flag}"
     if isinstance(result.verdict, Undecided):
         return result.verdict.why
-    return "index arithmetic may wrap around"
+    return "index arithmetic may wrap around, or does on every grid of several tile blocks"

@@ -68,22 +68,21 @@ class ProofVerdict:
         """The answer and its scope, on one line."""
         if self.outcome is Answer.OPEN:
             return f"open: because {self.because}"
-        return f"{_ANSWERS[self.subject, self.outcome]}: {self._runs()}"
+        return f"{_ANSWERS[self.subject, self.outcome]}: {self._runs(' ' + grid_text(self.grid))}"
 
-    def _runs(self) -> str:
-        if self.limits:
-            limits, grid = " and ".join(self.limits), grid_text(self.grid)
-            if self.bounds_grid:
-                return f"arguments and grids {grid} for which {limits}"
-            return f"arguments for which {limits}, any grid {grid}"
-        if self.scope in (Scope.ANY, Scope.ARGUMENTS):
-            return f"{self.scope.value} {grid_text(self.grid)}"
-        return self.scope.value
+    def _runs(self, grid: str = "") -> str:
+        """Return the launches that it holds for, with the extents of the `grid` where they matter."""
+        limits = " and ".join(self.limits)
+        if self.bounds_grid:
+            return f"arguments and grids{grid} for which {limits}"
+        if limits:
+            return f"arguments for which {limits}, any grid{grid}"
+        return self.scope.value + (grid if self.scope in (Scope.ANY, Scope.ARGUMENTS) else "")
 
     def to_json(self) -> dict[str, Any]:
         return {
             "outcome": self.outcome.value,
-            "scope": self.scope.value,
+            "scope": self._runs(),
             "grid": list(self.grid),
             "assuming": list(self.assuming),
             "holds_here": self.holds_here,

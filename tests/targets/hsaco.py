@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-import numpy as np
-
 import tileir
 from tests import hsaco_machine
 from tests.differential import Outcome
@@ -20,7 +18,6 @@ from tileir.gpu.executable import kernels_of
 from tileir.gpu.mailbox import Mail
 from tileir.gpu.ttir.analysis.hints import options_for
 from tileir.runtime.arguments import Argument
-from tileir.runtime.module import bind, target_named
 
 
 @cache
@@ -30,15 +27,7 @@ def _compiled(text: str, arch: str, options: CompileOptions) -> Artifacts:
 
 def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], arch: str) -> Outcome:
     """Run on the arrays as they are, and put back what was in them. Raises UnsupportedError and MachineFault."""
-    arrays = [value for value in args if isinstance(value, np.ndarray)]
-    before = [array.copy() for array in arrays]
-    kernel.module.require_valid()
-    try:
-        mail = run(kernel, grid, bind(kernel, args, target_named("interp")), arch)
-        return Outcome([array.copy() for array in arrays], ttir.printed(mail), ttir.trap(mail, kernel))
-    finally:
-        for array, content in zip(arrays, before):
-            array[...] = content
+    return ttir.outcome_of(run, kernel, grid, args, arch)
 
 
 def run(kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str) -> Mail:
@@ -48,16 +37,8 @@ def run(kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argume
     assert made.binary is not None
     (info,) = kernels_of(made.binary).values()
     assert not made.metadata["global_scratch_size"]
-    values = [_bits(value) for value in launch.values]
+    values = [ttir.number(value) for value in launch.values]
     threads = arch_named(arch).warp * made.metadata["num_warps"]
     code = hsaco_machine.Kernel(made.binary, info.name, arch, threads, made.metadata["shared"])
     hsaco_machine.run(code, grid, values, launch.allocations)
     return launch.mail()
-
-
-def _bits(value: int | np.generic) -> int:
-    """A parameter as a number without sign."""
-    if isinstance(value, int):
-        return value
-    raw = np.asarray(value)
-    return int(raw.view(f"u{raw.itemsize}")) if raw.dtype != np.bool_ else int(raw)

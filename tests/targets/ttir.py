@@ -5,8 +5,9 @@ It supplies the memory of the device and the entry's hidden parameters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -54,11 +55,22 @@ def outcome(
 
     `ordered` holds the code to the order of all accesses. Raises UnsupportedError and MachineFault.
     """
+    return outcome_of(partial(run, ordered=ordered), kernel, grid, args, arch)
+
+
+def outcome_of(
+    run: Callable[[tileir.Kernel, tuple[int, ...], Sequence[Argument], str], Mail],
+    kernel: tileir.Kernel,
+    grid: tuple[int, ...],
+    args: Sequence[object],
+    arch: str,
+) -> Outcome:
+    """The outcome of a launch that `run` makes, after which the arrays are as before."""
     arrays = [value for value in args if isinstance(value, np.ndarray)]
     before = [array.copy() for array in arrays]
     kernel.module.require_valid()
     try:
-        mail = run(kernel, grid, bind(kernel, args, target_named("interp")), arch, ordered)
+        mail = run(kernel, grid, bind(kernel, args, target_named("interp")), arch)
         return Outcome([array.copy() for array in arrays], printed(mail), trap(mail, kernel))
     finally:
         for array, content in zip(arrays, before):
@@ -115,6 +127,14 @@ def trap(mail: Mail, kernel: tileir.Kernel) -> tileir.Trap | None:
         return None
     text = assertion_text(failure.op, failure.block, failure.condition)
     return tileir.Trap(text, kernel=kernel.name, block=failure.block, op=failure.op.spec.name, loc=failure.op.loc)
+
+
+def number(value: int | np.generic) -> int:
+    """A parameter as a number without sign."""
+    if isinstance(value, int):
+        return value
+    raw = np.asarray(value)
+    return int(raw.view(f"u{raw.itemsize}")) if raw.dtype != np.bool_ else int(raw)
 
 
 def _bits(argument: Argument) -> int:

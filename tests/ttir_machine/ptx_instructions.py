@@ -140,6 +140,11 @@ def _near(exact: Callable[..., Array]) -> Rule:
     return rule
 
 
+def _power_of_two(call: Call, x: Array) -> Array:
+    """``ex2.approx``: of whole numbers exact, as the device library relies on."""
+    return np.where(x == np.rint(x), np.exp2(x), _near(np.exp2)(call, x))
+
+
 def _either(rounded: Rule, approximate: Rule) -> Rule:
     def rule(call: Call, *operands: Array) -> Array:
         near = not call.modifiers.isdisjoint(("approx", "full"))
@@ -191,7 +196,7 @@ _FLOAT_RULES: dict[str, Rule] = {
     "sqrt": _either(_rounded(rounding.sqrt, optional=False), _near(np.sqrt)),
     "rcp": _either(_rounded(_reciprocal, optional=False), _near(np.reciprocal)),
     "rsqrt": _near(lambda x: 1 / np.sqrt(x)),
-    "ex2": _near(np.exp2),
+    "ex2": _power_of_two,
     "lg2": _near(np.log2),
     "sin": _near(np.sin),
     "cos": _near(np.cos),

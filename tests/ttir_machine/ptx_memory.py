@@ -42,7 +42,9 @@ def _atomic(memory: Memory, call: Call, operands: Sequence[Array], active: Array
         place = lane if addresses.shape else ()
         address = addresses[place].reshape(1)
         old = memory.load(address, element)
-        memory.store(address, _updated(call, old, [value[place].reshape(1) for value in values]), element)
+        given = [value[place].reshape(1) for value in values]
+        if "cas" not in call.modifiers or old[0] == given[0][0]:
+            memory.store(address, _updated(call, old, given), element)
         result[place] = old[0]
     return result
 

@@ -262,19 +262,6 @@ def test_children_are_told_what_their_parent_has_enabled(parent):
     )
 
 
-OTHER_FUNCTIONS = """\
-import torch
-from tileir.cuda_as_cpu import cuda_as_cpu
-
-def functions():
-    return [getattr(owner, name) for owner in (torch, torch.Tensor) for name in ("add", "matmul", "sum", "exp")]
-
-before = functions()
-assert cuda_as_cpu()
-print(before == functions(), torch._C._len_torch_function_stack())
-"""
-
-
 def test_a_script_that_asks_for_cuda_is_told_of_the_option(tmp_path):
     torch = pytest.importorskip("torch")
     if torch.cuda.is_available():
@@ -286,79 +273,6 @@ def test_a_script_that_asks_for_cuda_is_told_of_the_option(tmp_path):
     assert done.stderr.endswith("there is no GPU: with --cuda-as-cpu it gets the CPU\n"), done.stderr
     path.write_text("raise ValueError('wrong')\n")
     assert "--cuda-as-cpu" not in run("tileir.cutile", path).stderr
-
-
-AUTOCAST = """\
-import torch
-import torch._dynamo
-import torch.utils.benchmark
-
-x = torch.ones(8, 8, device="cuda")
-with torch.autocast("cuda", dtype=torch.bfloat16):
-    assert torch.is_autocast_enabled() and torch.is_autocast_enabled("cuda")
-    assert (x @ x).dtype == torch.bfloat16 == torch.get_autocast_dtype("cuda")
-    with torch.autocast(device_type="cuda", enabled=False):
-        assert (x @ x).dtype == torch.float32
-with torch.amp.autocast("cuda"):
-    assert (x @ x).dtype == torch.float16
-assert torch.get_autocast_dtype("cuda") == torch.get_autocast_gpu_dtype() == torch.float16
-torch.set_autocast_dtype("cuda", torch.bfloat16)
-with torch.autocast("cuda"):
-    assert (x @ x).dtype == torch.bfloat16
-torch.set_autocast_gpu_dtype(torch.float16)
-with torch.autocast("cuda"):
-    assert (x @ x).dtype == torch.float16
-with torch.autocast("cpu"):
-    assert (x @ x).dtype == torch.bfloat16
-assert (x @ x).dtype == torch.float32
-
-class Doubled(torch.autograd.Function):
-    @staticmethod
-    @torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float32)
-    def forward(context, x):
-        assert x.dtype == torch.float32 and not torch.is_autocast_enabled("cuda")
-        return 2 * x
-
-    @staticmethod
-    @torch.cuda.amp.custom_bwd
-    def backward(context, gradient):
-        return 2 * gradient
-
-model = torch.nn.Linear(8, 1).cuda()
-optimizer, scaler = torch.optim.SGD(model.parameters()), torch.amp.GradScaler(init_scale=4.0)
-with torch.autocast("cuda", dtype=torch.float16):
-    loss = Doubled.apply(model(x)).sum()
-scaler.scale(loss).backward()
-assert model.bias.grad.item() == 4 * 2 * 8
-scaler.unscale_(optimizer)
-assert model.bias.grad.item() == 2 * 8
-scaler.step(optimizer)
-scaler.update()
-assert scaler.is_enabled() and scaler.get_scale() == 4.0
-assert torch.utils.benchmark.Timer("x @ x", globals={"x": x}).timeit(2).mean > 0
-names = [torch.cuda.synchronize, torch.cuda.init, torch.cuda.empty_cache, torch.cuda.manual_seed]
-assert [one.__name__ for one in names] == ["synchronize", "init", "empty_cache", "manual_seed"]
-print("cast")
-"""
-
-
-def test_autocast_and_dynamo_take_cuda_for_the_cpu(tmp_path):
-    torch = pytest.importorskip("torch")
-    if torch.cuda.is_available():
-        pytest.skip("there is a GPU")
-    path = tmp_path / "autocast.py"
-    path.write_text(AUTOCAST)
-    done = run("tileir.cutile", "--cuda-as-cpu", path)
-    assert done.stdout == "cast\n", done.stderr
-
-
-def test_cuda_as_cpu_leaves_functions_alone_that_take_no_device():
-    """No mode of torch, through which every call would go."""
-    torch = pytest.importorskip("torch", reason="needs torch")
-    if torch.cuda.is_available():
-        pytest.skip("a GPU is there: nothing is mapped")
-    done = subprocess.run([sys.executable, "-c", OTHER_FUNCTIONS], capture_output=True, text=True, cwd=ROOT)
-    assert done.stdout == "True 0\n", done.stderr
 
 
 TEST_FILE = """\

@@ -1,7 +1,7 @@
 """CUDA asked for, CPU given: for programs written for a GPU, on a machine without one.
 
-Knows: which libraries are answered, each as soon as it is imported: torch (`torch_functions`, `torch_cuda`), cuTile
-itself (`device`), and a missing `cupy`, which is NumPy in its clothes (`cupy_module`).
+Knows: which libraries are answered, each as soon as it is imported: torch (`torch_functions`, `torch_cuda`,
+`torch_packages`, `graphs`), cuTile itself (`device`), and a missing `cupy` (`cupy_module`: NumPy in its clothes).
 Does not know: targets of kernels. Opt-in, and lasts until the process ends; it holds for every thread.
 """
 
@@ -17,6 +17,7 @@ from tileir.cuda_as_cpu.device import answer_library
 from tileir.cuda_as_cpu.patching import when_imported
 from tileir.cuda_as_cpu.torch_cuda import answer_torch_cuda
 from tileir.cuda_as_cpu.torch_functions import take_cuda_for_cpu
+from tileir.cuda_as_cpu.torch_packages import answer_torch_packages
 
 NOTICE = "tileir: --cuda-as-cpu: whatever asks for CUDA here gets the CPU; times are those of the CPU"
 """Said once to whoever asked for it."""
@@ -28,6 +29,7 @@ def cuda_as_cpu() -> bool:
     if has_gpu():
         return False
     when_imported("torch", take_cuda_for_cpu)
+    when_imported("torch", answer_torch_packages)
     when_imported("torch", answer_torch_cuda)
     when_imported("cuda.tile", answer_library)
     # Triton's driver for NVIDIA asks torch whether there is a device, and is told so.

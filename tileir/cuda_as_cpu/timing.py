@@ -1,8 +1,19 @@
-"""Streams and events on which all work is finished when a call returns."""
+"""Streams and events on which all work is finished when a call returns, and the capture of what happens on a stream."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+Step = Callable[[], object]
+
+capture: ContextVar[list[Step] | None] = ContextVar("capture", default=None)
+"""The steps so far of the CUDA graph that this thread captures; None if it captures none."""
 
 
 class Stream:
@@ -14,6 +25,12 @@ class Stream:
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         """Accept the arguments of CUDA's streams: device, priority, non-blocking."""
+
+    @property
+    def device(self) -> torch.device:
+        import torch
+
+        return torch.device("cpu")
 
     def synchronize(self) -> None:
         """Do nothing, as nothing is ever pending."""

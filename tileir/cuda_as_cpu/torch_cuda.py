@@ -1,19 +1,19 @@
 """Stand-ins for the functions of `torch.cuda` that programs use.
 
 The device is the CPU: all work is finished when a call returns, random numbers are the CPU's, memory is the machine's.
-CUDA graphs raise an error.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from functools import wraps
+from typing import Any
 
-from tileir.cuda_as_cpu.device import CAPABILITY, NAME, DeviceProperties, memory
-from tileir.cuda_as_cpu.patching import own_function
-from tileir.cuda_as_cpu.timing import Event, Stream
-from tileir.ir.diagnostics import UnsupportedError
+from tileir.cuda_as_cpu.device import CAPABILITY, DRIVER, NAME, DeviceProperties, memory
+from tileir.cuda_as_cpu.patching import own_function, rebind
+from tileir.cuda_as_cpu.timing import Event, Stream, capture
 
 Function = Callable[..., Any]
 
@@ -21,9 +21,19 @@ Function = Callable[..., Any]
 def answer_torch_cuda(torch: Any) -> None:
     """Put the stand-ins in place, for good."""
     _put(torch.cuda, {**_questions(), **_streams(), **_random(torch), **_memory(), **_graphs()})
+    _put(torch.cuda.graphs, _graphs())
     _put(torch.cuda.random, _random(torch))
     _put(torch.cuda.nvtx, _ranges())
     _put(torch.cuda.profiler, {"start": _nothing, "stop": _nothing, "profile": _within})
+    _put(torch.cuda.memory, {**_memory(), "_record_memory_history": _nothing})
+    rebind([(torch.random.fork_rng, _forking(torch.random.fork_rng))])
+    _put(torch.autograd.profiler, {"emit_nvtx": _within})
+    torch._C._cuda_getCurrentRawStream = own_function(_zero, None)
+    torch.version.cuda = "{}.{}".format(*DRIVER)
+    for name in _TYPES:
+        setattr(torch.cuda, name, getattr(torch, name))
+    if hasattr(torch, "accelerator"):
+        _put(torch.accelerator, _accelerator(torch))
 
 
 def _put(module: Any, stand_ins: dict[str, object]) -> None:
@@ -55,7 +65,7 @@ def _within(*args: object, **kwargs: object) -> Iterator[None]:
 def _questions() -> dict[str, object]:
     return {
         **dict.fromkeys(("is_available", "is_initialized", "is_bf16_supported", "is_tf32_supported"), _yes),
-        **dict.fromkeys(("init", "set_device", "synchronize", "ipc_collect"), _nothing),
+        **dict.fromkeys(("init", "set_device", "synchronize", "ipc_collect", "_sleep"), _nothing),
         "device_count": lambda: 1,
         "current_device": _zero,
         "can_device_access_peer": _no,
@@ -72,8 +82,8 @@ def _streams() -> dict[str, object]:
         "Event": Event,
         "Stream": Stream,
         "ExternalStream": Stream,
-        "current_stream": lambda device=None: Stream(),
-        "default_stream": lambda device=None: Stream(),
+        "current_stream": lambda device=None: Stream.null,
+        "default_stream": lambda device=None: Stream.null,
         "set_stream": _nothing,
         **dict.fromkeys(("stream", "device", "device_of"), _within),
     }
@@ -96,6 +106,20 @@ def _random(torch: Any) -> dict[str, object]:
     }
 
 
+def _forking(function: Function) -> Function:
+    """Return `fork_rng`, which asks the accelerator for its generators unless it is told that they are CUDA's."""
+
+    @wraps(function)
+    def call(*args: Any, device_type: str | None = None, **kwargs: Any) -> Any:
+        return function(*args, device_type=device_type or "cuda", **kwargs)
+
+    return call
+
+
+_TYPES = tuple(
+    f"{element}Tensor"
+    for element in ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
+)
 _COUNTS = (
     *("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"),
     *("memory_cached", "max_memory_cached", "device_memory_used"),
@@ -110,9 +134,24 @@ def _memory() -> dict[str, object]:
     return {
         **dict.fromkeys(_COUNTS, _zero),
         **dict.fromkeys(_RESETS, _nothing),
-        "memory_stats": lambda device=None: {},
+        "memory_stats": lambda device=None: defaultdict(int),
         "memory_summary": lambda device=None, abbreviated=False: "",
         "mem_get_info": lambda device=None: (memory(), memory()),
+    }
+
+
+def _accelerator(torch: Any) -> dict[str, object]:
+    """Return the functions of `torch.accelerator`, which is the CPU."""
+    questions, counts = _questions(), _memory()
+    return {
+        **{name: counts[name] for name in (*_COUNTS[:4], *_RESETS, "memory_stats") if hasattr(torch.accelerator, name)},
+        **{name: questions[name] for name in ("is_available", "device_count", "synchronize")},
+        **dict.fromkeys(("current_device_index", "current_device_idx"), _zero),
+        **dict.fromkeys(("set_device_index", "set_device_idx", "set_stream"), _nothing),
+        "device_index": _within,
+        "current_accelerator": lambda check_available=False: torch.device("cpu"),
+        "current_stream": lambda device=None: Stream.null,
+        "get_memory_info": counts["mem_get_info"],
     }
 
 
@@ -121,30 +160,13 @@ def _ranges() -> dict[str, object]:
     return {"range": _within, **dict.fromkeys(("range_push", "range_pop", "range_start", "range_end", "mark"), _zero)}
 
 
-# ---------------------------------------------------------------- graphs
-
-
 def _graphs() -> dict[str, object]:
-    names = ("graph", "make_graphed_callables", "graph_pool_handle")
+    from tileir.cuda_as_cpu import graphs
+
     return {
-        "CUDAGraph": CudaGraph,
-        "is_current_stream_capturing": _no,
-        **{name: _refused(name) for name in names},
+        "CUDAGraph": graphs.CudaGraph,
+        "graph": graphs.graph,
+        "graph_pool_handle": graphs.graph_pool_handle,
+        "make_graphed_callables": graphs.make_graphed_callables,
+        "is_current_stream_capturing": lambda: capture.get() is not None,
     }
-
-
-def _refused(name: str) -> Function:
-    def refuse(*args: object, **kwargs: object) -> NoReturn:
-        __tracebackhide__ = True
-        what = f"torch.cuda.{name}: a CUDA graph records launches to run them later, and here each runs at once"
-        raise UnsupportedError(what, "CUDA as CPU")
-
-    return refuse
-
-
-class CudaGraph:
-    """Cannot be made; a class, as programs ask of objects whether they are graphs."""
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        __tracebackhide__ = True
-        _refused("CUDAGraph")()

@@ -32,15 +32,16 @@ def take_cuda_for_cpu(torch: Any) -> None:
     contexts = import_module("torch.utils._device")
     # Kept from here on: the functions that obey ``with torch.device(...)`` are the original ones.
     contexts._device_constructors()
-    _wrap(torch, _FACTORIES, _on_cpu)
-    _wrap(torch, ("set_default_device",), _to_cpu)
-    _wrap(torch, ("load",), _loading)
-    _wrap(torch, _PRODUCTS, _with_out_dtype(torch))
-    _wrap(torch.fft, ("fftfreq", "rfftfreq"), _on_cpu)
-    _wrap(contexts.DeviceContext, ("__init__",), _method_to_cpu)
-    _wrap(torch.Tensor, _NEW, _on_cpu)
-    _wrap(torch.Tensor, ("to",), _method_to_cpu)
-    _wrap(torch.Tensor, ("type",), _of_type)
+    wrap(torch, _FACTORIES, _on_cpu)
+    wrap(torch, ("set_default_device",), _to_cpu)
+    wrap(torch, ("load",), _loading)
+    wrap(torch, _PRODUCTS, _with_out_dtype(torch))
+    wrap(torch.fft, ("fftfreq", "rfftfreq"), _on_cpu)
+    wrap(contexts.DeviceContext, ("__init__",), _method_to_cpu)
+    wrap(torch.Tensor, _NEW, _on_cpu)
+    wrap(torch.Tensor, ("to",), _method_to_cpu)
+    wrap(torch.Tensor, ("type",), _of_type)
+    wrap(torch, ("set_default_tensor_type",), _of_default_type)
     torch.Generator = _generator(torch)
     for name, stand_in in _OF_TENSORS.items():
         setattr(torch.Tensor, name, own_function(stand_in, None))
@@ -62,23 +63,20 @@ def _cast_automatically(torch: Any) -> None:
         if enabled("cpu"):
             keep(cpu_for(device_type), dtype)
 
-    _wrap(torch.amp.autocast_mode.autocast, ("__init__",), _autocast(lambda: usual("cuda")))
-    _wrap(torch.amp.grad_scaler.GradScaler, ("__init__",), _scaler)
+    wrap(torch.amp.autocast_mode.autocast, ("__init__",), _autocast(lambda: usual("cuda")))
+    wrap(torch.amp.grad_scaler.GradScaler, ("__init__",), _scaler)
     torch.get_autocast_dtype, torch.set_autocast_dtype = get_autocast_dtype, set_autocast_dtype
     torch.get_autocast_gpu_dtype = lambda: get_autocast_dtype("cuda")
     torch.set_autocast_gpu_dtype = lambda dtype: set_autocast_dtype("cuda", dtype)
-    _wrap(torch, ("is_autocast_enabled", "set_autocast_enabled"), _of_device_kind)
-    _wrap(torch.amp, ("is_autocast_available",), _of_device_kind)
+    wrap(torch, ("is_autocast_enabled", "set_autocast_enabled"), _of_device_kind)
+    wrap(torch.amp, ("is_autocast_available",), _of_device_kind)
     for name in ("custom_fwd", "custom_bwd"):
-        _wrap(torch.amp, (name,), _decorator_of_device_kind)
+        wrap(torch.amp, (name,), _decorator_of_device_kind)
         setattr(torch.cuda.amp, name, partial(getattr(torch.amp, name), device_type="cuda"))
 
 
-def _wrap(
-    owner: Any,
-    names: Sequence[str],
-    wrapper: Callable[[Function], Function],
-) -> None:
+def wrap(owner: Any, names: Sequence[str], wrapper: Callable[[Function], Function]) -> None:
+    """Put a wrapper of each function in its place, where it exists."""
     for name in names:
         if hasattr(owner, name):
             setattr(owner, name, wrapper(getattr(owner, name)))
@@ -145,11 +143,25 @@ def _of_type(function: Function) -> Function:
     @wraps(function)
     def call(self: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        if isinstance(dtype, str):
-            dtype = dtype.replace("torch.cuda.", "torch.")
-        return function(self, dtype, *args, **kwargs)
+        return function(self, _cpu_type(dtype), *args, **kwargs)
 
     return call
+
+
+def _of_default_type(function: Function) -> Function:
+    """Return `set_default_tensor_type`, whose argument may name a tensor of CUDA."""
+
+    @wraps(function)
+    def call(t: Any) -> None:
+        __tracebackhide__ = True
+        function(_cpu_type(t))
+
+    return call
+
+
+def _cpu_type(tensor_type: Any) -> Any:
+    """Return the name of a type of tensors without its device; anything else as it is."""
+    return tensor_type.replace("torch.cuda.", "torch.") if isinstance(tensor_type, str) else tensor_type
 
 
 def _autocast(usual: Callable[[], Any]) -> Callable[[Function], Function]:

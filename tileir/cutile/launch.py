@@ -12,10 +12,14 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import cache, partial
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 from tileir.cuda_as_cpu import was_asked_for
-from tileir.cuda_as_cpu.patching import Function, rebind
+from tileir.cuda_as_cpu.patching import Function, rebind, when_imported
+from tileir.cuda_as_cpu.timing import capture
 from tileir.cutile.arrays import compiles_for_one
 from tileir.cutile.cache import Specialisation, SpecialisationCache, Specialisations
 from tileir.cutile.errors import cutile_type_name
@@ -90,6 +94,7 @@ class LaunchReplacement:
 
     def install(self) -> None:
         rebind(self._replacements)
+        _keep_from_dynamo()
         if self._children:
             self._while_installed.enter_context(handed_on("cutile", self._choice))
         if self.session is not None:
@@ -118,6 +123,9 @@ class LaunchReplacement:
         try:
             found, extents, binding = self._ready(grid, kernel, kernel_args)
             found.run(extents, binding, self._options_on(stream))
+            steps = capture.get()
+            if steps is not None:
+                steps.append(partial(self.launch, stream, grid, kernel, kernel_args))
         except OnGpu as place:
             self._require_gpu(place)
             # cuda-tile 1.5 has no such option, and takes no keyword.
@@ -221,6 +229,18 @@ class LaunchReplacement:
     def _require_gpu(self, place: OnGpu) -> None:
         if not self._gpu:
             raise ValueError(f"expected arrays in the memory of this machine, got one on {place}") from None
+
+
+@cache
+def _keep_from_dynamo() -> None:
+    """Let `torch.compile` call a launch as it is, and not trace what a launch does."""
+    when_imported("torch._dynamo.trace_rules", _skip_launches)
+
+
+def _skip_launches(rules: Any) -> None:
+    for package in iter_modules([str(Path(__file__).parents[1])], "tileir."):
+        if package.ispkg and package.name != "tileir.cuda_as_cpu":
+            rules.add(package.name)
 
 
 def installed() -> LaunchReplacement | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tileir.cuda_as_cpu.timing import capture
 from tileir.frontend.tracebacks import at_python_line, trimmed
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.grid import checked_grid, usual_grid
@@ -66,6 +68,9 @@ class Launcher:
             enter(launch_metadata)
         try:
             self._launch((x, y, z), loaded, arguments)
+            steps = capture.get()
+            if steps is not None:
+                steps.append(partial(self._launch, (x, y, z), loaded, arguments))
         except Trap as trap:
             raise trimmed(at_python_line(trap, self._file)) from None
         except Exception as error:

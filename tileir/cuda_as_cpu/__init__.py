@@ -1,7 +1,8 @@
 """CUDA asked for, CPU given: for programs written for a GPU, on a machine without one.
 
 Knows: which libraries are answered, each as soon as it is imported: torch (`torch_functions`, `torch_cuda`,
-`torch_packages`, `graphs`), cuTile itself (`device`), and a missing `cupy` (`cupy_module`: NumPy in its clothes).
+`torch_packages`, `graphs`), cuTile itself (`device`), the bindings of CUDA (`bindings`), and a missing `cupy`
+(`cupy_module`: NumPy in its clothes).
 Does not know: targets of kernels. Opt-in, and lasts until the process ends; it holds for every thread.
 """
 
@@ -12,6 +13,7 @@ import os
 import sys
 from functools import cache
 
+from tileir.cuda_as_cpu.bindings import answer_core, answer_driver, answer_runtime
 from tileir.cuda_as_cpu.cupy_module import CupyFinder
 from tileir.cuda_as_cpu.device import answer_library
 from tileir.cuda_as_cpu.patching import when_imported
@@ -32,6 +34,10 @@ def cuda_as_cpu() -> bool:
     when_imported("torch", answer_torch_packages)
     when_imported("torch", answer_torch_cuda)
     when_imported("cuda.tile", answer_library)
+    when_imported("cuda.bindings.driver", answer_driver)
+    when_imported("cuda.bindings.runtime", answer_runtime)
+    when_imported("cuda.core", answer_core)
+    when_imported("cuda.core.experimental", answer_core)
     # Triton's driver for NVIDIA asks torch whether there is a device, and is told so.
     os.environ.setdefault("TRITON_DEFAULT_BACKEND", "cpu")
     # Last of all: a cupy that is installed is found before.

@@ -22,6 +22,7 @@ class Stream:
     null: Stream
     cuda_stream = 0
     ptr = 0
+    handle = 0
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         """Accept the arguments of CUDA's streams: device, priority, non-blocking."""
@@ -34,6 +35,15 @@ class Stream:
 
     def synchronize(self) -> None:
         """Do nothing, as nothing is ever pending."""
+
+    sync = synchronize
+
+    def close(self) -> None:
+        """Do nothing, as a stream holds nothing."""
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Return the version of the protocol, and CUDA's default stream."""
+        return (0, 0)
 
     def wait_stream(self, stream: object) -> None:
         """Do nothing, as nothing is ever pending."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
+
+from tileir.ir.diagnostics import UnsupportedError
 
 if TYPE_CHECKING:
     import torch
@@ -45,6 +47,17 @@ class Stream:
         """Return the version of the protocol, and CUDA's default stream."""
         return (0, 0)
 
+    def use(self) -> Stream:
+        return self
+
+    @property
+    def done(self) -> bool:
+        return True
+
+    def begin_capture(self, mode: object = None) -> NoReturn:
+        what = "cupy.cuda.Stream.begin_capture: launches and NumPy's work run at once, and are not recorded"
+        raise UnsupportedError(what, "CUDA as CPU")
+
     def wait_stream(self, stream: object) -> None:
         """Do nothing, as nothing is ever pending."""
 
@@ -71,6 +84,8 @@ Stream.null = Stream()
 
 class Event:
     """A moment. `enable_timing` and its kin make no difference: the time is always kept."""
+
+    done = True
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         self._at = time.perf_counter()

@@ -1,5 +1,6 @@
 """`ct.launch` on a target: arguments of every kind, specialisation, and the switch itself."""
 
+import inspect
 import time
 from dataclasses import dataclass
 from typing import Annotated
@@ -410,6 +411,35 @@ class TestSpecialisation:
         assert text == "CUDA kernel launch exceeded timeout 0.2 sec"
         with pytest.raises(ValueError, match=r"No valid config found.*\n.*\nTileLaunchTimeoutError: "):
             search(0)
+
+    def test_configurations_that_differ_only_in_hints_are_measured_once(self, target, capsys):
+        launched = []
+
+        def arguments(config):
+            launched.append(config)
+            return x, np.zeros_like(x), config[0]
+
+        x = np.arange(64, dtype=np.float32)
+        space = [(size, ctas) for size in (16, 24, 32) for ctas in (1, 2)]
+        found = ct.tune.exhaustive_search(
+            space, 0, lambda one: (ct.cdiv(64, one[0]),), double, arguments, lambda one: {"num_ctas": one[1]}
+        )
+        assert {measure.config for measure in found.successes} == {one for one in space if one[0] != 24}
+        assert [config for config, *_ in found.failures] == [(24, 1), (24, 2)]
+        assert len({measure.mean_us for measure in found.successes}) == 2
+        assert [launched.count((size, 2)) for size in (16, 32)] == [1, 1]  # to see what it does
+        text = capsys.readouterr().err
+        assert text.startswith("tileir: cuda.tile.tune on this machine: 0.5 s for each configuration instead of 5 s")
+        assert text.endswith("of 6 configurations 3 differ in more than hints, which have no effect here\n")
+
+    def test_a_timed_run_gives_its_wall_time_too(self, target):
+        from cuda.tile.tune import _tune_utils
+
+        x = np.arange(64, dtype=np.float32)
+        more = () if len(inspect.signature(_tune_utils.benchmark_with_timeout).parameters) == 5 else (False,)
+        launch = (0, (4,), double, (x, np.zeros_like(x), 16), 60.0, *more)
+        microseconds, seconds = _tune_utils.benchmark_with_timeout(*launch)
+        assert 0 < microseconds / 1e6 <= seconds
 
     def test_a_launch_costs_little(self, target):
         """Generous: bench/cutile.py measures it."""

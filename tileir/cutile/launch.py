@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from tileir.cutile.export import newest_version
 from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import constraints
 from tileir.cutile.signature import Binding, KernelParameters, OnGpu
+from tileir.cutile.tuning import search, size_of
 from tileir.frontend.children import Choice, handed_on
 from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
@@ -63,7 +64,7 @@ class LaunchReplacement:
         `UnsupportedError` for a target that does not exist, ImportError without cuda-tile.
         """
         from cuda.tile import _cext, kernel
-        from cuda.tile.tune import _tune_utils
+        from cuda.tile.tune import _tune, _tune_utils
 
         self.target = target
         self._kernel_type: type = kernel
@@ -84,11 +85,13 @@ class LaunchReplacement:
         self._original_launch: Function = _cext.launch
         self._original_benchmark: Function = _cext._benchmark
         self._original_timed_benchmark: Callable[..., tuple[object, float | None]] = _tune_utils.benchmark_with_timeout
+        self._original_search: Callable[..., Any] = _tune.exhaustive_search
         self._original_constraints: Callable[..., list[Any]] = _cext.get_parameter_constraints_from_pyargs
         self._replacements: list[tuple[Function, Function]] = [
             (_cext.launch, self.launch),
             (_cext._benchmark, self.benchmark),
             (_tune_utils.benchmark_with_timeout, self.benchmark_with_timeout),
+            (_tune.exhaustive_search, self.exhaustive_search),
             (_cext.get_parameter_constraints_from_pyargs, self.constraints),
         ]
 
@@ -150,7 +153,8 @@ class LaunchReplacement:
     def benchmark_with_timeout(
         self, stream: object, grid: tuple[int, ...], kernel: TileKernel, pyargs: tuple, timeout_sec: float, *more: bool
     ) -> tuple[object, float | None]:
-        """Time a run that may take `timeout_sec`, in this process; on a GPU it may take as long as it likes.
+        """Return the microseconds of a run that may take `timeout_sec`, in this process, and its seconds with
+        compiling; on a GPU it may take as long as it likes.
 
         Raises the library's TileLaunchTimeoutError, in its words.
         """
@@ -158,7 +162,9 @@ class LaunchReplacement:
         from cuda.tile.tune._tune_utils import TileLaunchTimeoutError
 
         try:
-            return self._microseconds(grid, kernel, pyargs, self._options_on(stream, timeout_sec)), None
+            begin = time.perf_counter()
+            taken = self._microseconds(grid, kernel, pyargs, self._options_on(stream, timeout_sec))
+            return taken, time.perf_counter() - begin
         except LaunchTimeout:
             raise TileLaunchTimeoutError(f"CUDA kernel launch exceeded timeout {timeout_sec} sec") from None
         except OnGpu as place:
@@ -166,6 +172,21 @@ class LaunchReplacement:
             return self._original_timed_benchmark(stream, grid, kernel, pyargs, timeout_sec, *more)
         except Exception as error:
             raise trimmed(error)  # noqa: B904 - it is the same error
+
+    def exhaustive_search(self, *args: Any, **kwargs: Any) -> Any:
+        """Search as `cuda.tile.tune.exhaustive_search`; where there is no GPU as `tuning.search`."""
+        __tracebackhide__ = True
+        if not self._has_streams:
+            try:
+                return search(self._original_search, self._meaning, *args, **kwargs)
+            except OnGpu as place:
+                self._require_gpu(place)
+        return self._original_search(*args, **kwargs)
+
+    def _meaning(self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple) -> Hashable:
+        """Return what a launch does: its kernel without hints, the grid, shapes and numbers."""
+        _, extents, key, _ = self.bound(grid, kernel, arguments)
+        return kernel._annotated_function.pyfunc, extents, key, tuple(map(size_of, arguments))
 
     def constraints(self, kernel: TileKernel, arguments: tuple, convention: CallingConvention, /) -> list[Any]:
         """Return the signature that `KernelSignature.from_kernel_args` makes of arguments, for any calling

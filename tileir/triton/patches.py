@@ -20,24 +20,23 @@ def patch_triton(alone: bool) -> None:
 
     if alone and knobs.language.fp32_default is None:
         knobs.language.fp32_default = "ieee"
-    compiler.AsmDict = _asm_dict(compiler.AsmDict)
+    compiler.AsmDict.__missing__ = _with_native_code(compiler.AsmDict.__missing__)
     Autotuner.prune_configs = _distinct(Autotuner.prune_configs)
 
 
-def _asm_dict(original: Any) -> type:
-    """Return the class of ``kernel.asm``, which makes native code on request, as that takes as long as compiling a
+def _with_native_code(missing: Callable[..., str]) -> Callable[..., str]:
+    """Return the method that fills ``kernel.asm``: native code is made on request, as that takes as long as compiling a
     kernel."""
 
-    class AsmDict(original):
-        def __missing__(self, key: str) -> str:
-            if key not in ("llvm", "asm") or "tileir" not in self:
-                return str(super().__missing__(key))
-            from tileir.triton.program import native_code
+    def make(asm: Any, key: str) -> str:
+        if key not in ("llvm", "asm") or "tileir" not in asm:
+            return missing(asm, key)
+        from tileir.triton.program import native_code
 
-            self[key] = native_code(self["tileir"], key)
-            return str(self[key])
+        asm[key] = native_code(asm["tileir"], key)
+        return str(asm[key])
 
-    return AsmDict
+    return make
 
 
 def _distinct(prune: Callable[..., list[Any]]) -> Callable[..., list[Any]]:

@@ -299,6 +299,26 @@ class Add(torch.autograd.Function):
 def compiled(x, y):
     return Add.apply(x.sin(), y) * 2
 
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    @torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float32)
+    def forward(context, x):
+        return 2 * x
+
+    @staticmethod
+    @torch.amp.custom_bwd(device_type="cuda")
+    def backward(context, gradient):
+        return 2 * gradient
+
+@torch.compile(fullgraph=True)
+def whole(x):
+    y = torch.zeros_like(x).to("cuda") + x
+    assert not torch.is_autocast_enabled() or torch.get_autocast_dtype("cuda") == torch.bfloat16
+    return Doubled.apply(y)
+
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    assert whole(torch.ones(2, requires_grad=True)).tolist() == [2, 2]
+
 x, y = torch.randn(300, device="cuda", requires_grad=True), torch.randn(300, device="cuda")
 compiled(x, y).sum().backward()
 torch.testing.assert_close(compiled(x, y), (x.sin() + y) * 2)

@@ -69,6 +69,8 @@ def _cast_automatically(torch: Any) -> None:
     torch.get_autocast_gpu_dtype = lambda: get_autocast_dtype("cuda")
     torch.set_autocast_gpu_dtype = lambda dtype: set_autocast_dtype("cuda", dtype)
     wrap(torch, ("is_autocast_enabled", "set_autocast_enabled"), _of_device_kind)
+    for question in (torch.is_autocast_enabled, torch.get_autocast_dtype, torch.get_autocast_gpu_dtype):
+        question._dynamo_marked_constant = True  # Dynamo takes the answer, as it does for torch's own.
     wrap(torch.amp, ("is_autocast_available",), _of_device_kind)
     for name in ("custom_fwd", "custom_bwd"):
         wrap(torch.amp, (name,), _decorator_of_device_kind)

@@ -1,9 +1,11 @@
 """Tile blocks that wait run in any number; those that wait or loop for ever are reported, in the same words."""
 
+import ctypes
 import threading
 import time
 from functools import partial
 
+import llvmlite.binding
 import numpy as np
 import pytest
 from long_programs import ATOMICS, BUSY, CIRCLE, LOOP, PATIENT, SPIN, SUMMING, TURNS, WAIT_FOR_LAST
@@ -44,6 +46,26 @@ def test_every_tile_block_may_wait_for_the_last(target, options, blocks):
     flag, count = np.zeros(1, np.int32), np.zeros(1, np.int32)
     run(WAIT_FOR_LAST, flag, count, blocks - 1, grid=blocks, target=target, **options)
     assert count[0] == blocks
+
+
+@pytest.mark.skipif(not child.POSSIBLE, reason="this system cannot copy a process")
+@pytest.mark.parametrize("there", [0, 5])
+def test_a_tile_block_without_memory_to_wait_in_is_an_error(there):
+    def ending():
+        left, malloc = [None] * there, ctypes.CDLL(None).malloc
+        malloc.argtypes, malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
+        short = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(
+            lambda size: malloc(size) if left and not left.pop() else None
+        )
+        llvmlite.binding.add_symbol("malloc", ctypes.cast(short, ctypes.c_void_p).value)
+        flag, count = np.zeros(1, np.int32), np.zeros(1, np.int32)
+        with pytest.raises(tileir.UnsupportedError, match="no memory is left"):
+            run(WAIT_FOR_LAST, flag, count, 19, grid=20)
+        left += [None] * 20
+        run(WAIT_FOR_LAST, flag, count, 19, grid=20)
+        return count[0]
+
+    assert child.in_child(ending) == 20
 
 
 @pytest.mark.skipif(not child.POSSIBLE, reason="this system cannot copy a process")

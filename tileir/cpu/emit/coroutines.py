@@ -12,6 +12,7 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
+from tileir.cpu.emit.record import NO_MEMORY
 
 
 class LlvmToken(ir.Type):
@@ -47,14 +48,15 @@ _INTRINSICS: dict[str, tuple[ir.Type, list[ir.Type]]] = {
 
 
 class Coroutine:
-    """The function that `builder` stands in at its beginning, made a coroutine. It gives a pointer, the handle."""
+    """The function that `builder` stands in at its beginning, made a coroutine. It gives a pointer, the handle; where
+    there is no memory for its frame it gives null, and stores `NO_MEMORY` at `status`."""
 
-    def __init__(self, builder: ir.IRBuilder) -> None:
+    def __init__(self, builder: ir.IRBuilder, status: ir.Value) -> None:
         self._builder = builder
         # llvmlite does not know this attribute, and takes no others than those it knows.
         set.add(builder.function.attributes, "presplitcoroutine")
         self._id = call(builder, "llvm.coro.id", I32(0), NULL, NULL, NULL)
-        self._handle = call(builder, "llvm.coro.begin", self._id, _new_frame(builder))
+        self._handle = call(builder, "llvm.coro.begin", self._id, _new_frame(builder, status))
         self._cleanup, self._left = (builder.append_basic_block(name) for name in ("cleanup", "suspended"))
 
     def suspend(self) -> None:
@@ -79,10 +81,13 @@ class Coroutine:
         builder.ret(self._handle)
 
 
-def _new_frame(builder: ir.IRBuilder) -> ir.Value:
-    """Allocate a frame of the size and alignment that LLVM finds for it."""
+def _new_frame(builder: ir.IRBuilder, status: ir.Value) -> ir.Value:
+    """Allocate a frame of the size and alignment that LLVM finds for it; leave the function if that fails."""
     align = call(builder, "llvm.coro.align.i64")  # at least that of a pointer
     block = call(builder, "malloc", builder.add(call(builder, "llvm.coro.size.i64"), align))
+    with builder.if_then(builder.icmp_unsigned("==", block, NULL)):
+        builder.store(I32(NO_MEMORY), status)
+        builder.ret(NULL)
     end = builder.add(builder.ptrtoint(block, I64), align)
     frame = builder.inttoptr(builder.and_(end, builder.neg(align)), PTR)
     builder.store(block, _in_front(builder, frame))

@@ -144,6 +144,8 @@ ABANDONED = -1
 """The status of a tile block that left off because the launch has ended."""
 SET_ASIDE = -2
 """The status of a tile block that waits."""
+NO_MEMORY = -3
+"""The status of a tile block that has not begun, as there is no memory for what it keeps while it waits."""
 HANGS = "hang"
 """The message of the trap site of a loop that runs too often."""
 

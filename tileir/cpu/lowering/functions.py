@@ -191,8 +191,10 @@ def _entry_emitter(function: ir.Function) -> Emitter:
     builder = ir.IRBuilder(start)
     status = builder.alloca(I32)
     builder.store(I32(0), status)
-    coroutine = Coroutine(builder) if function.function_type.return_type == PTR else None
-    return Emitter(function.module, function, builder, function.args[_ARENA], exit, status, coroutine)
+    arena, coroutine = function.args[_ARENA], None
+    if function.function_type.return_type == PTR:
+        coroutine = Coroutine(builder, field_of(builder, arena, STATUS))
+    return Emitter(function.module, function, builder, arena, exit, status, coroutine)
 
 
 def _lowering(

@@ -14,7 +14,7 @@ from functools import cache
 from math import inf
 from time import perf_counter
 
-from tileir.cpu.emit.record import SET_ASIDE, LaunchRecord, block_at
+from tileir.cpu.emit.record import NO_MEMORY, SET_ASIDE, LaunchRecord, block_at
 from tileir.cpu.run.arena import KEPT, Arena, Arenas, give_back, taken
 from tileir.cpu.run.launch import Launch, Settings
 from tileir.cpu.run.program import NativeProgram
@@ -436,6 +436,8 @@ class Turns:
         """Note that no tile block uses `arena` any more; the last one gave `status`."""
         if status > 0:
             self._trapped(status, arena)
+        elif status == NO_MEMORY:
+            self._launch.fail(UnsupportedError("tile blocks that wait: no memory is left for what they keep", "cpu"))
         del self._used[id(arena)]
         self._launch.leave(arena)
         give_back(self._free, arena)

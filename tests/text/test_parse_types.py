@@ -138,8 +138,7 @@ def test_a_faulty_type_is_reported_where_it_is_wrong(marked: str, code: str) -> 
     ("name", "hint"),
     [
         ("e3m4", "f8E4M3FN"),
-        ("f8e4m3fn", "f8E4M3FN"),
-        ("f8e5m2", "f8E5M2"),
+        ("f8e8m0fnu", "f8E8M0FNU"),
         ("ui8", "i8"),
         ("u8", "i8"),
         ("uint8", "i8"),

@@ -35,8 +35,9 @@ class AtomicRmw(
     result = output(TILE)
     result_token = output(TOKEN)
     format = (
-        "$memory_ordering_semantics $memory_scope $pointers `,` $mode `,` $arg tail($mask) token($token) attr-dict "
-        "`:` type($pointers) `,` type($arg) tail_type($mask) `->` type($result) `,` type($result_token)"
+        "$memory_ordering_semantics $memory_scope $pointers `,` mode($mode) $arg tail($mask) token($token) "
+        "mode-attr-dict($mode) `:` type($pointers) `,` type($arg) tail_type($mask) `->` type($result) `,` "
+        "type($result_token)"
     )
 
 
@@ -65,7 +66,7 @@ class AtomicCas(
     result_token = output(TOKEN)
     format = (
         "$memory_ordering_semantics $memory_scope $pointers `,` $cmp `,` $val tail($mask) token($token) attr-dict "
-        "`:` type($pointers) `,` type($val) tail_type($mask) `->` type($result) `,` type($result_token)"
+        "`:` type($pointers) `,` type_of_both($val) tail_type($mask) `->` type($result) `,` type($result_token)"
     )
 
 

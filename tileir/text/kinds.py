@@ -63,7 +63,7 @@ def _case_value(attr: Attr, given: a.Attribute) -> a.TextEnum | None:
     assert enum is not None
     if isinstance(given, a.EnumAttr):
         return given.case if isinstance(given.case, enum) else None
-    if attr.plain_i32 and isinstance(given, a.IntegerAttr) and given.type is I32:
+    if isinstance(given, a.IntegerAttr) and (given.type is I64 or (attr.plain_i32 and given.type is I32)):
         return next((case for case in enum if case == given.value), None)
     return None
 

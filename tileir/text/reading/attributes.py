@@ -59,6 +59,11 @@ def _number(reader: Reader) -> a.Attribute:
             reader.fail(codes.LITERAL_ELEMENT, f"expected a number type after a number, got {type!r}", begin)
     else:
         element = F64 if is_float else I64
+    return checked_number(reader, literal, element)
+
+
+def checked_number(reader: Reader, literal: Literal, element: ElementType) -> a.Attribute:
+    """Return the number of a type that is written as `literal`."""
     try:
         return _typed_number(literal, element)
     except BadElement as error:
@@ -148,10 +153,7 @@ def _dense_number(reader: Reader, element: ElementType) -> int | bool | float:
         return literal.text == "true"
     if element.is_float and "." in literal.text:
         return float(literal.text)
-    try:
-        found = _typed_number(literal, element)
-    except BadElement as error:
-        reader.fail(error.code, error.message, reader.place(literal.begin, literal.end), hint=error.hint)
+    found = checked_number(reader, literal, element)
     assert isinstance(found, a.IntegerAttr | a.BoolAttr | a.FloatAttr)
     return found.bits if isinstance(found, a.FloatAttr) else found.value
 
@@ -272,7 +274,8 @@ def _opaque_reader(mnemonic: str) -> Callable[[Reader], a.Attribute]:
 
 
 def hints(reader: Reader) -> a.OptimizationHints:
-    """Read ``<sm_100 = {occupancy = 2}, ...>`` (spec: hints#text)."""
+    """Read ``<sm_100 = {occupancy = 2}, ...>``, which may have its name in front (spec: hints#text)."""
+    reader.accept("#cuda_tile.optimization_hints")
     loc = reader.here()
     entries = dictionary(reader, ">", "<")
     for key, value in entries.items():

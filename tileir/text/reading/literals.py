@@ -35,6 +35,9 @@ _INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)", re.ASCII)
 _DECIMAL = re.compile(r"-?\s*\d+\.\d*(?:[eE][-+]?\d+)?", re.ASCII)
 _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+", re.ASCII)
 _HEX_DATA = re.compile(r"0x[0-9a-fA-F]*")
+_NO_NUMBERS = ("inf", "nan", "NaN")
+"""Values that Rust writes so; the canonical text has their bit patterns."""
+_SPECIAL = re.compile(r"-?\s*(?:inf|nan|NaN)")
 _LONGEST_CACHED = 31
 """Characters of a literal whose elements are kept for the next one like it."""
 
@@ -70,7 +73,7 @@ def read_literal(reader: Reader) -> Literal:
         return Literal(token, begin, begin + len(token))
     sign = "-" if reader.accept("-") else ""
     token, start = reader.tokens[reader.index], reader.starts[reader.index]
-    if not (token[0].isdigit() or (token in ("true", "false") and not sign)):
+    if not (token[0].isdigit() or (token in ("true", "false") and not sign) or token in _NO_NUMBERS):
         reader.expected("a number or a list of numbers", _near_number(token))
     reader.index += 1
     _require_point(reader, token, start)
@@ -330,6 +333,8 @@ def float_pattern(text: str, element: ElementType) -> int:
     """Return the bit pattern that a decimal or hexadecimal float stands for."""
     if _DECIMAL.fullmatch(text):
         return decimal_pattern(_joined(text), element)
+    if _SPECIAL.fullmatch(text):
+        return _special_pattern(text, element)
     if _HEXADECIMAL.fullmatch(text):
         pattern = integer_of(text)
         if pattern >> element.bits:
@@ -342,6 +347,17 @@ def float_pattern(text: str, element: ElementType) -> int:
         hint = "write the sign bit as part of the pattern" if hexadecimal else f"write {shown_token(text + '.0')}"
         raise BadElement(codes.LITERAL_KIND, f"expected a float for an element of {element.name}, got {problem}", hint)
     raise BadElement(codes.LITERAL_KIND, f"expected a float for an element of {element.name}, got {shown_token(text)}")
+
+
+def _special_pattern(text: str, element: ElementType) -> int:
+    """Return the bit pattern of an infinity or a NaN. Raises `BadElement` where the type has none."""
+    form = element.format
+    value = float(_joined(text))
+    pattern = None if form is None else form.nan if value != value else form.infinity
+    if pattern is None:
+        message = f"expected an element of {element.name}, got {shown_token(text)}, which it does not have"
+        raise BadElement(codes.LITERAL_RANGE, message)
+    return pattern | (1 << (element.bits - 1) if text[0] == "-" else 0)
 
 
 def decimal_pattern(text: str, element: ElementType) -> int:

@@ -120,7 +120,9 @@ _PREFIX = "!cuda_tile."
 _FIRST_CHARACTERS = "!("
 _PADDINGS = {padding.text: padding for padding in t.PaddingValue}
 _POINTER_ATTRS = {attr.text: attr for attr in t.PointerAttr}
-_EARLY_NAMES = {"F4E2M1FN": t.F4E2M1FN, "e5m2": t.F8E5M2, "e4m3": t.F8E4M3FN, "f8E5M3FNU": t.FNV8E5M3FNU}
+RAW_FLOATS = {"f8e4m3fn": t.F8E4M3FN, "f8e5m2": t.F8E5M2}
+"""Spellings of a Rust front end, whose constants of these types are bit patterns."""
+_EARLY_NAMES = {"F4E2M1FN": t.F4E2M1FN, "e5m2": t.F8E5M2, "e4m3": t.F8E4M3FN, "f8E5M3FNU": t.FNV8E5M3FNU} | RAW_FLOATS
 
 
 def parse_type(reader: Reader) -> t.Type:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tileir.ir.attributes import MemoryOrdering, TextEnum
+from tileir.ir.attributes import MemoryOrdering, Overflow, TextEnum
 from tileir.ir.core import Op
 from tileir.ir.spec import OpSpec
+from tileir.ir.types import TOKEN
 from tileir.text.printing.attributes import bool_text
 from tileir.text.printing.writer import Writer
 from tileir.text.reading import codes
@@ -28,7 +29,10 @@ from tileir.text.syntax.directive import (
 
 
 class TailOperand(ValueDirective):
-    """``tail($operand)``: ``, %x`` or nothing; a comma alone is accepted too. Variadic: ``, %x, ...``."""
+    """``tail($operand)``: ``, %x`` or nothing; a comma alone is accepted too. Variadic: ``, %x, ...``.
+
+    A token may stand there as well where the operation takes one.
+    """
 
     def __init__(self, spec: OpSpec, *names: str) -> None:
         super().__init__(spec, *names)
@@ -40,7 +44,13 @@ class TailOperand(ValueDirective):
         if p.tokens[p.index] == ",":
             p.index += 1
             if p.tokens[p.index][0] == "%":
-                self.operand.read(p, draft)
+                token = self.spec.operand_index.get("token")
+                known = p.values.get(p.tokens[p.index])
+                if token is not None and known is not None and known.type is TOKEN:
+                    draft.marks[token.position] = p.starts[p.index]
+                    draft.groups[token.position] = p.value()
+                else:
+                    self.operand.read(p, draft)
 
     def write(self, writer: Writer, op: Op) -> str:
         return f", {writer.values(values)}" if (values := self.values(op)) else ""
@@ -80,8 +90,13 @@ class SpacedTokenOperand(TokenOperand):
 # ---------------------------------------------------------------- enumerations
 
 
+_BARE_CASES = {"nsw": Overflow.NO_SIGNED_WRAP, "nuw": Overflow.NO_UNSIGNED_WRAP, "nw": Overflow.NO_WRAP}
+"""Short words for overflow that dumps of a Rust front end have."""
+
+
 class CaseClause(AttributeDirective):
-    """``clause($attr)``: ``name<value>``, or the whole attribute after the name; a default is left out."""
+    """``clause($attr)``: ``name<value>``, the value without brackets, or the whole attribute after the name; a default
+    is left out."""
 
     absent: ClassVar[str] = ""
 
@@ -100,6 +115,10 @@ class CaseClause(AttributeDirective):
             loc = p.here()
             found: TextEnum = property_value(p, self.spec, self.attr, attribute(p), loc)
             return found
+        bare = _BARE_CASES.get(p.peek()) or self.cases.get(p.peek())
+        if bare is not None:
+            p.index += 1
+            return bare
         p.expect("<")
         case = p.one_of(self.cases, f"{self.word} mode")
         p.expect(">")

@@ -6,14 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tileir.ir.attributes import ArrayAttr, Attribute
 from tileir.ir.core import Op, Value
 from tileir.ir.loc import UNKNOWN
-from tileir.ir.types import Type
+from tileir.ir.partial import POISON
+from tileir.ir.types import ElementType, TileType, Type
 from tileir.ops.control import For, If, Loop
 from tileir.ops.reduction import Reduce, Scan
 from tileir.text.printing.attributes import array_text, attr_dict, bool_text
 from tileir.text.printing.writer import Writer, arguments_text, write_body, write_close, write_with_body
-from tileir.text.reading.attributes import attribute
+from tileir.text.reading import codes
+from tileir.text.reading.attributes import attribute, checked_number
+from tileir.text.reading.literals import Literal, read_literal
+from tileir.text.reading.reader import TextFault
 from tileir.text.reading.statements import Argument, StatementReader, arguments, plain_argument, property_value
 from tileir.text.reading.types import parse_type
 from tileir.text.reading.values import StatementShape
@@ -181,7 +186,7 @@ def _reduction(p: StatementReader, cls: type[Op]) -> Op:
     if again is None:
         return _read_anew(p, cls)
     shape, operands, p.index = again
-    body = p.region(cls.spec, arguments(p))
+    body = p.region(cls.spec, _arguments(p))
     return cls(operands, shape.result_types, shape.attributes, (body,), UNKNOWN, shape.segments)
 
 
@@ -200,19 +205,50 @@ def _read_anew(p: StatementReader, cls: type[Op]) -> Op:
         attributes["reverse"] = p.one_of(_BOOLEANS, "reverse")
     p.expect("identities")
     p.expect("=")
-    at = p.here()
-    attributes["identities"] = property_value(p, cls.spec, cls.spec.attr_index["identities"], attribute(p), at)
+    at, untyped = p.here(), _untyped_numbers(p)
+    given = None if untyped is not None else attribute(p)
     p.expect(":")
     _operand_types(p, values, marks)
+    if given is None:
+        given = ArrayAttr(tuple([_identity(p, one, value.type) for one, value in zip(untyped or (), values)]))
+    attributes["identities"] = property_value(p, cls.spec, cls.spec.attr_index["identities"], given, at)
     p.expect("->")
     results = p.some(lambda: parse_type(p))
     if discardable is None and p.can_keep(begin, offset, troubles):
         shape = StatementShape.of(values, results, attributes, (len(values),))
         attributes = shape.attributes if p.keep(begin, marks, shape) else attributes
-    body = p.region(cls.spec, arguments(p))
+    body = p.region(cls.spec, _arguments(p))
     op = cls(values, results, attributes, (body,), segments=(len(values),))
     op.discardable = discardable
     return op
+
+
+def _arguments(p: StatementReader) -> list[Argument]:
+    """Return the arguments of the body, unless a label inside it has them."""
+    return [] if p.peek() == "{" else arguments(p)
+
+
+def _untyped_numbers(p: StatementReader) -> list[Literal] | None:
+    """Read ``[0, -inf]``, as a Rust front end writes identities; None, and nothing is read, where types stand there."""
+    number = p.index + 1 + (p.tokens[p.index + 1] == "-")
+    if p.peek() != "[" or p.tokens[number][0] == "[" or p.tokens[number + 1] not in (",", "]"):
+        return None
+    if p.tokens[number] in ("true", "false"):
+        return None
+    p.index += 1
+    return p.comma_list(lambda: read_literal(p), "]")
+
+
+def _identity(p: StatementReader, literal: Literal, type: Type) -> Attribute:
+    if type is POISON:
+        raise TextFault(None)
+    element = type.element if isinstance(type, TileType) else type
+    if not isinstance(element, ElementType):
+        at = p.place(literal.begin, literal.end)
+        p.fail(codes.LITERAL_ELEMENT, f"expected an identity for a tile of numbers, got one for {type!r}", at)
+    if element.is_float and literal.text.lstrip("-").isdigit():
+        literal.text += ".0"
+    return checked_number(p, literal, element)
 
 
 def _operand_types(p: StatementReader, values: list[Value], marks: list[int]) -> None:

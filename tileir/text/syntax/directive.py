@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
@@ -19,7 +20,7 @@ from tileir.text.reading.hints import memory_hint, token_hint
 from tileir.text.reading.literals import Literal, check_element, read_literal
 from tileir.text.reading.reader import Reader
 from tileir.text.reading.statements import StatementReader, distribute, store
-from tileir.text.reading.types import parse_type
+from tileir.text.reading.types import RAW_FLOATS, parse_type
 
 
 class Draft:
@@ -233,6 +234,21 @@ class CaseKeyword(AttributeDirective):
         return f"<{self.name}>"
 
 
+class ModeKeyword(CaseKeyword):
+    """``mode($attr)``: a case and a comma, unless an operand stands there: then the dictionary has the mode."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        if p.peek()[0] != "%":
+            super().read(p, draft)
+            p.expect(",")
+
+    def write(self, writer: Writer, op: Op) -> str:
+        return f" {op.attributes[self.name].text},"
+
+    def shown(self) -> str:
+        return f"<{self.name}>,"
+
+
 @dataclass(frozen=True)
 class Notation:
     """The text of the attributes of one kind: how it is read, written, and shown with ``{}`` for the name."""
@@ -328,13 +344,25 @@ class RepeatedType(TypeOf):
         return self.lead + (writer.short[op.results[0].type] if op.results else "tile<i64>")
 
 
+class TypeOfBoth(TypeOf):
+    """``type_of_both($operand)``: one type, which may stand there again for the operand before."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        written = p.peek()
+        super().read(p, draft)
+        if p.peek() == "," and p.tokens[p.index + 1] == written:
+            p.index += 2
+
+
 class TailType(TypeOf):
-    """``tail_type($operand)``: ``, T`` iff the operand is there."""
+    """``tail_type($operand)``: ``, T`` iff the operand is there; the type of a token may follow."""
 
     def read(self, p: StatementReader, draft: Draft) -> None:
         if draft.groups[self.position] is not None:
             p.expect(",", "',' and one more type")
             draft.slots[self.position] = parse_type(p)
+        if p.peek() == "," and p.tokens[p.index + 1] == "token" and "token" in self.spec.operand_index:
+            p.index += 2
 
     def write(self, writer: Writer, op: Op) -> str:
         return f", {writer.types(values)}" if (values := self.values(op)) else ""
@@ -442,13 +470,18 @@ def read_elements(p: StatementReader) -> tuple[Type | None, Literal]:
     if p.accept("dense"):
         return None, dense_literal(p)
     p.expect("<")
-    loc = p.here()
+    loc, raw = p.here(), p.peek() in RAW_FLOATS
     element = parse_type(p)
     if not p.is_poison(element):
         check_element(p, element, loc)
     p.expect(":")
     literal = read_literal(p)
+    while p.accept(","):  # a list without brackets, as a Rust front end writes it
+        last = read_literal(p)
+        literal = Literal(f"[{p.text[literal.begin : last.end]}]", literal.begin, last.end)
     p.expect(">")
+    if raw:
+        literal.text = re.sub(r"\b\d+\b", lambda match: f"0x{int(match[0]):X}", literal.text)
     return element, literal
 
 
@@ -465,6 +498,16 @@ class AttrDict(Directive):
 
     def shown(self) -> str:
         return ""
+
+
+class ModeAttrDict(AttrDict):
+    """``mode-attr-dict($attr)``: the same, with the keyword that `ModeKeyword` has not found."""
+
+    def read(self, p: StatementReader, draft: Draft) -> None:
+        super().read(p, draft)
+        if self.name not in draft.attributes:
+            cases = enum_of(self.spec.attr_index[self.name]).keywords()
+            p.expected(f"{self.name}: one of {', '.join(cases)}")
 
 
 class AttrDictWithKeyword(AttrDict):

@@ -33,6 +33,7 @@ from tileir.text.syntax.directive import ConstantElements, Directive, Draft, Fix
 
 DIRECTIVES: dict[str, type[Directive]] = {
     "type": directive.TypeOf,
+    "type_of_both": directive.TypeOfBoth,
     "repeated_type": directive.RepeatedType,
     "tail_type": directive.TailType,
     "index_types": directive.IndexTypes,
@@ -52,6 +53,8 @@ DIRECTIVES: dict[str, type[Directive]] = {
     "inbounds": clauses.InboundsClause,
     "blank_inbounds": clauses.BlankInboundsClause,
     "elements": directive.ConstantElements,
+    "mode": directive.ModeKeyword,
+    "mode-attr-dict": directive.ModeAttrDict,
     "attr-dict": directive.AttrDict,
     "attr-dict-with-keyword": directive.AttrDictWithKeyword,
 }

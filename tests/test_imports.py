@@ -25,7 +25,7 @@ LAYERS = {
             ("cuda_as_cpu",),
             ("frontend",),
             ("cutile", "triton", "farm", "tools"),
-            ("distributed", "fuzz", "tune"),
+            ("distributed", "fuzz", "torch", "tune"),
             ("cli",),
         )
     )

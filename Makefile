@@ -99,6 +99,7 @@ fuzz: $(VENV)/.fuzz
 	TILEIR_FUZZ_TRIES=5000 $(BIN)/python -m pytest tests/fuzz tests/explore/test_enumeration.py
 	TILEIR_FUZZ_TRIES=100 $(BIN)/python -m pytest tests/sanitize/test_proofs_hold.py
 	$(BIN)/python -m tests.explore.conformance --runs 10000
+	$(BIN)/python -m tests.fuzz.verdicts --count 10000
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target text
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target bytecode
 	$(BIN)/python -m tests.passes.fuzz --count 5000 --jobs $(JOBS)

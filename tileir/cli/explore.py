@@ -28,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_level(parser)
     parser.add_argument("--html", metavar="FILE", help="write the report as a page with drawings")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument("--model", action=_PrintModel, nargs=0, help="print the memory model that is enumerated")
     parser.epilog = f"""\
 {cli_arguments.GRAMMAR}
 Without --grid the launch is that of a comment in front of the kernel, such as
@@ -42,6 +43,16 @@ examples:
   tileir explore examples/litmus/MP1.mlir
   tileir explore examples/mutex.mlir --grid 2 counter=i32[1]:zeros
 """
+
+
+class _PrintModel(argparse.Action):
+    """Prints the model, as ``--help`` prints the help."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: object) -> None:
+        from tileir.explore.model import model_text
+
+        print(model_text())
+        parser.exit()
 
 
 def run(options: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from tileir.ops.module import Global
 from tileir.runtime.arguments import Argument, ArrayArgument
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.memory import give_memory
-from tileir.runtime.module import Kernel, bind, required_kernel, target_named
+from tileir.runtime.module import Kernel, Module, bind, required_kernel, target_named
 from tileir.runtime.options import positive
 
 if TYPE_CHECKING:
@@ -75,9 +75,23 @@ def explore(
     memory = AnsweringMemory((), storage.addresses)
     give_memory(memory, arguments, storage)
     values = [rank_zero_tile(argument) for argument in arguments]
+    kernel = kernel.memo("simplified", lambda: _simplified(kernel))
     launch = ExploredLaunch(kernel.module, kernel.entry, extents, values, memory, iterations)
     names = LaunchNames(memory, _layouts(kernel, arguments), launch.blocks, extents)
     return explored(launch, names, _verdict_lines(kernel, names), limit, mends)
+
+
+SIMPLIFYING = ("canonicalise", "cse", "canonicalise")
+
+
+def _simplified(kernel: Kernel) -> Kernel:
+    """Return the kernel with values in their simplest form: what ``r - r + 1`` gives does not depend on r."""
+    from tileir.interp.evaluation import evaluated
+    from tileir.passes.pipeline import PASSES
+    from tileir.passes.running import Context, run
+
+    passes = [PASSES[name] for name in SIMPLIFYING]
+    return Module.of(run(kernel.module, passes, Context(evaluated, exact=True), once=True))[kernel.name]
 
 
 def launch_line(kernel: Kernel) -> list[str] | None:

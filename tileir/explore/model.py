@@ -3,11 +3,14 @@
 There are no values out of thin air: the search only adds an event once all that it depends on has been read. Coherence
 is a total order of the writes of each cell, also of writes that race. Accesses of different sizes have different cells
 here; `mixed` finds those that overlap.
+
+`RELATIONS` and `AXIOMS` are the model in rows; `tileir explore --model` prints them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,6 +25,15 @@ class Conflicting(NamedTuple):
     one: int
     other: int
     why: str
+
+
+@dataclass(frozen=True)
+class CellOrder:
+    """The events of a cell and its writes, as sets; `earlier` are the writes before each one in coherence order."""
+
+    events: int
+    writes: int
+    earlier: dict[int, int]
 
 
 class DerivedRelations:
@@ -86,37 +98,48 @@ class DerivedRelations:
 
     def consistent(self) -> bool:
         """Return whether the graph satisfies every axiom."""
-        if any(before >> event & 1 for event, before in enumerate(self.happens_before)):
-            return False
-        return all(self._cell_consistent(cell, events) for cell, events in self._graph.cells.items())
+        orders = [self._order(cell, events) for cell, events in self._graph.cells.items()]
+        return all(axiom.holds(self, order) for axiom in AXIOMS for order in orders)
 
-    def _cell_consistent(self, cell: MemoryCell, events: int) -> bool:
-        order = self._graph.coherence.get(cell, ())
+    def _order(self, cell: MemoryCell, events: int) -> CellOrder:
         earlier: dict[int, int] = {INITIAL: 0}
         seen = 0
-        for write in order:
+        for write in self._graph.coherence.get(cell, ()):
             earlier[write] = seen
             seen |= 1 << write
-        return (
-            all(not self.causes[write] & seen & ~earlier[write] for write in order)
-            and all(self._fresh(read, seen, earlier) for read in members(events) if self._events[read].reads)
-            and self._sequential(events, seen, earlier)
+        return CellOrder(events, seen, earlier)
+
+    def well_formed(self, order: CellOrder) -> bool:
+        return not any(self.happens_before[event] >> event & 1 for event in members(order.events))
+
+    def coherent(self, order: CellOrder) -> bool:
+        return all(not self.causes[write] & order.writes & ~order.earlier[write] for write in members(order.writes))
+
+    def causal(self, order: CellOrder) -> bool:
+        return all(
+            (source == INITIAL or not self.happens_before[source] >> read & 1)
+            and not self.causes[read] & self._after(source, order)
+            for read, source in self._reads(order)
         )
 
-    def _fresh(self, read: int, writes: int, earlier: dict[int, int]) -> bool:
-        """Return whether one read satisfies Causality and Atomicity."""
-        graph, source = self._graph, self._graph.source[read]
-        if source != INITIAL and self.happens_before[source] >> read & 1:
-            return False
-        later = writes & ~earlier[source] & ~(1 << source if source != INITIAL else 0)
-        if self.causes[read] & later:
-            return False
-        return not (self._events[read].writes and later & earlier[read] & graph.strong_with[read])
+    def atomic(self, order: CellOrder) -> bool:
+        return all(
+            not self._after(source, order) & order.earlier[read] & self._graph.strong_with[read]
+            for read, source in self._reads(order)
+            if self._events[read].writes
+        )
 
-    def _sequential(self, events: int, writes: int, earlier: dict[int, int]) -> bool:
-        """Return whether each location is sequentially consistent: token order and morally strong communication have no
-        cycle."""
-        graph, before = self._graph, {}
+    def _reads(self, order: CellOrder) -> Iterator[tuple[int, int]]:
+        """Yield the reads of a cell with the writes that they read from."""
+        return ((read, self._graph.source[read]) for read in members(order.events) if self._events[read].reads)
+
+    def _after(self, write: int, order: CellOrder) -> int:
+        """Return the writes that come after one in coherence order."""
+        return order.writes & ~order.earlier[write] & ~(1 << write if write != INITIAL else 0)
+
+    def sequential(self, order: CellOrder) -> bool:
+        """Return whether token order and morally strong communication of a cell have no cycle."""
+        graph, events, earlier, before = self._graph, order.events, order.earlier, {}
         for event in members(events):
             found = graph.before[event] & events
             strong = graph.strong_with[event]
@@ -193,3 +216,60 @@ def _acyclic(before: dict[int, int]) -> bool:
             return False
         left &= ~free
     return True
+
+
+# ---------------------------------------------------------------- the model in rows
+
+
+@dataclass(frozen=True)
+class Axiom:
+    """A condition on the events of each cell, in the letters of the specification, and the function that checks it."""
+
+    name: str
+    statement: str
+    holds: Callable[[DerivedRelations, CellOrder], bool]
+
+
+AXIOMS = (
+    Axiom("Well-formedness", "hb is irreflexive", DerivedRelations.well_formed),
+    Axiom("Coherence", "W cause W', overlapping => W co W'", DerivedRelations.coherent),
+    Axiom(
+        "Causality",
+        "R cause W => not rf(W, R); W' cause R, W' overlaps R, rf(W, R) => not W co W'",
+        DerivedRelations.causal,
+    ),
+    Axiom("Atomicity", "rf(W0, R) of an rmw pair (R, W) => no W0 co W1 co W, W1 ms with it", DerivedRelations.atomic),
+    Axiom("SC per location", "(rpo on one cell) + (com on ms pairs) is acyclic", DerivedRelations.sequential),
+)
+"""The axioms, in the order in which they are checked (spec: memory-model#axioms)."""
+
+RELATIONS = (
+    ("tok", "tokens lead from one access of a tile block to another", "given by the program"),
+    ("rf", "the write that a read takes its value from", "enumerated"),
+    ("co", "the total order of the writes of each cell", "enumerated"),
+    ("ms", "both strong, scopes include each other, same range", "ExecutionGraph.strong_with"),
+    ("obs", "ms(rf); through updates also what these observe", "DerivedRelations.observed"),
+    ("sw", "a release that an acquire of another tile block observes", "DerivedRelations.synchronised"),
+    ("hb", "the transitive closure of tok + sw", "DerivedRelations.happens_before"),
+    ("cause", "hb, or observed by something in hb", "DerivedRelations.causes"),
+)
+"""The relations: letters, meaning, where it comes from (spec: memory-model#derived-relations)."""
+
+
+def model_text() -> str:
+    """Return the model as it is checked, as a table."""
+    rows = [("relation", "meaning", "from"), *RELATIONS, ("", "", ""), ("axiom", "statement", "checked by")]
+    rows += [(axiom.name, axiom.statement, f"DerivedRelations.{axiom.holds.__name__}") for axiom in AXIOMS]
+    rows += [
+        ("No thin air", "a read is answered before what its value decides", "Search"),
+        ("Race", "a conflicting pair, not ms, that hb does not order", "DerivedRelations.races"),
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    lines = (f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}".rstrip() for row in rows)
+    return "\n".join((*lines, "", *DEPENDENCE))
+
+
+DEPENDENCE = (
+    "Dependence is semantic: values are simplified first, so that r - r + 1 does not wait for r, and an optimiser",
+    "may fold it. What is left counts as it is written, and for whole tiles.",
+)

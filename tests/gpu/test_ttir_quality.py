@@ -16,8 +16,10 @@ import tileir
 from bench import gpu_kernels
 from bench.gpu_attention import CausalAttention
 from tests.gpu.machine_code import MachineCode, machine_code
+from tests.targets import ttir
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, CompileOptions
+from tileir.gpu.object_files import cubin_kernels
 from tileir.gpu.program import aligned_facts, compiled
 from tileir.gpu.ttir.analysis.hints import options_for
 from tileir.runtime.exact import exact_kernel
@@ -135,6 +137,13 @@ def test_factors_become_tf32_by_one_instruction():
     assert len(loop.names) < 230
 
 
+def test_a_kernel_that_spills_is_compiled_with_more_warps():
+    """With four warps, a thread has 254 registers and 136 bytes of stack."""
+    text = with_tf32()
+    assert options(text, "sm_100").num_warps == 4
+    assert code(text, "sm_100").stack == 0
+
+
 # ---------------------------------------------------------------- streams and rows
 
 
@@ -143,6 +152,41 @@ def test_a_sum_of_vectors_moves_16_bytes_at_a_time():
     assert found.vectors("LDG") == {"LDG.E.128": 16}
     assert found.vectors("STG") == {"STG.E.128": 8}
     assert sum(found.vectors("ISETP").values()) <= 16
+
+
+@pytest.mark.parametrize(("columns", "arch"), [(4096, "sm_90"), (8192, "sm_90"), (4096, "sm_100"), (8192, "sm_100")])
+def test_a_layer_norm_loads_its_factors_when_it_needs_them(columns, arch):
+    """Loaded at the beginning, as they stand in the program, they make it 126 registers and more."""
+    cubin = made(gpu_kernels.rows("layer_norm", columns), arch).binary
+    assert cubin is not None
+    (info,) = cubin_kernels(cubin).values()
+    assert (info.registers <= 96, info.stack) == (True, 0)
+
+
+LATE = """entry @k(%p: tile<ptr<f32>>, %q: tile<ptr<f32>>) {{
+  %t = make_tensor_view %p, shape = [4096], strides = [1] : tensor_view<4096xf32, strides=[1]>
+  %v = make_partition_view %t : partition_view<tile=(4096), tensor_view<4096xf32, strides=[1]>>
+  %u = make_tensor_view %q, shape = [4096], strides = [1] : tensor_view<4096xf32, strides=[1]>
+  %w = make_partition_view %u : partition_view<tile=(4096), tensor_view<4096xf32, strides=[1]>>
+  %i = constant <i32: 0> : tile<i32>
+  %x, %r = load_view_tko weak %v[%i] : partition_view<tile=(4096), tensor_view<4096xf32, strides=[1]>>, tile<i32> -> tile<4096xf32>, token
+  %y, %s = load_view_tko weak %w[%i] : partition_view<tile=(4096), tensor_view<4096xf32, strides=[1]>>, tile<i32> -> tile<4096xf32>, token
+  %sum = reduce %x dim=0 identities=[0.0 : f32] : tile<4096xf32> -> tile<f32> (%a: tile<f32>, %b: tile<f32>) {{
+    %c = addf %a, %b : tile<f32>
+    yield %c : tile<f32>
+  }}
+  %one = reshape %sum : tile<f32> -> tile<1xf32>
+  %all = broadcast %one : tile<1xf32> -> tile<4096xf32>
+  %z = addf %all, %y : tile<4096xf32>
+  %done = store_view_tko weak %z, %w[%i] {token} : tile<4096xf32>, partition_view<tile=(4096), tensor_view<4096xf32, strides=[1]>>, tile<i32> -> token
+}}"""  # noqa: E501
+
+
+@pytest.mark.parametrize(("token", "order"), [("", "load reduce load"), ("token=%s", "load load reduce")])
+def test_a_load_that_a_token_comes_from_stays_where_it_is(token, order):
+    (kernel,) = tileir.parse(LATE.format(token=token)).kernels.values()
+    text = ttir.lowered(kernel, "sm_90").text
+    assert " ".join(re.findall(r'"tt\.(load|reduce)"', text)) == order
 
 
 @pytest.mark.parametrize(("name", "loads"), [("softmax", 8), ("layer_norm", 24)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -24,7 +25,7 @@ from tileir.gpu.compiler import (
     compile_ttir,
 )
 from tileir.gpu.executable import Executable, Scratch
-from tileir.gpu.object_files import spills_of
+from tileir.gpu.object_files import cubin_kernels, spills_of, vendor_of
 from tileir.gpu.ttir.analysis.hints import options_for
 from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
 from tileir.gpu.ttir.lowering import ParameterFacts
@@ -189,11 +190,13 @@ def compiled(
 ) -> Compiled:
     """Lower and compile an entry; `stages` are of `worker.STAGES`.
 
-    A kernel that takes more of a resource than the GPU has, or spills registers on one of AMD's, is compiled again with
+    A kernel that takes more of a resource than the GPU has, or spills registers, is compiled again with
     other options, as long as they were not requested. Raises UnsupportedError.
     """
     if "amdgcn" in stages and "hsaco" not in stages:
         stages = [*stages, "hsaco"]  # which tells what is spilled
+    if "cubin" in stages and "ptx" not in stages:
+        stages = [*stages, "ptx"]  # which tells what is not
     program = lower_entry(source.entry, source.functions, arch, facts, wide_extents)
 
     def make(options: CompileOptions) -> Artifacts:
@@ -206,14 +209,22 @@ def compiled(
         return artifacts
 
     found = fitted(make, options_for(source.entry, arch, requested), requested)
-    if arch.vendor is Vendor.AMD:
-        found = sparing(make, found, requested, _spilled)
+    found = sparing(make, found, requested, _spilled)
     return Compiled(program, found.options, found.made, found.rejected)
 
 
 def _spilled(artifacts: Artifacts) -> int:
-    """Return the number of vector registers of a thread that are spilled, as far as is known yet."""
-    return 0 if artifacts.binary is None else spills_of(artifacts.binary)
+    """Return the vector registers of a thread that are spilled on one of AMD's GPUs, and the bytes on one of NVIDIA's:
+    its stack without the memory that the program has there. 0 if that is not known yet."""
+    binary = artifacts.binary
+    vendor = None if binary is None else vendor_of(binary)
+    if binary is None or vendor is None:
+        return 0
+    if vendor is Vendor.AMD:
+        return spills_of(binary)
+    own = sum(map(int, re.findall(r"\.local .*\[(\d+)\]", artifacts.texts["ptx"])))
+    stack = max((info.stack for info in cubin_kernels(binary).values()), default=0)
+    return max(0, stack - own)
 
 
 def _excess(artifacts: Artifacts, arch: Arch) -> str | None:

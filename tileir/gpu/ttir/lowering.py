@@ -181,10 +181,6 @@ class TtirLowering:
             count = len(flat_types(value.type))
             self.bind(value, self.rebuilt(value.type, [next(given) for _ in range(count)]))
 
-    def run(self, block: core.Block) -> None:
-        for op in block.ops:
-            self.lower(op)
-
     def lower(self, op: Op) -> None:
         rule = self.rules.get(type(op))
         if rule is None:

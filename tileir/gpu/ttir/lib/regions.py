@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from tileir.analysis.structure import EXITS, RegionExit
+from tileir.gpu.ttir.analysis.late_loads import with_late_loads
 from tileir.gpu.ttir.forms import flat_types, flattened
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import I32, I64, TtirBlock, TtirType, TtirValue
@@ -156,7 +157,7 @@ def carried(lowering: TtirLowering, values: Sequence[core.Value]) -> list[TtirVa
 
 def run(lowering: TtirLowering, ops: Sequence[Op]) -> RegionOutcome:
     """Return the code of the operations of a region, which ends with one of the exits of the outcome."""
-    walk = _Walk(lowering, list(reversed(ops)), [])
+    walk = _Walk(lowering, with_late_loads(ops, lowering.users, lowering.order)[::-1], [])
     outcome = None
     while outcome is None:
         outcome = walk.step()

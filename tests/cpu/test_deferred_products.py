@@ -211,6 +211,45 @@ def test_panels_stay_only_as_long_as_a_launch():
         b -= 1
 
 
+def converted(element: str, to: str) -> str:
+    """Return the product of factors that are converted after they are loaded."""
+    tile, other = (f"tile<{TILE}x{TILE}x{kind}>" for kind in (element, to))
+    casts = "\n    ".join(f"%c{side} = ftof %t{side} : {tile} -> {other}" for side in "ab")
+    text = program(element)
+    product = next(line for line in text.splitlines() if "mmaf" in line)
+    changed = product.replace("%ta, %tb", "%ca, %cb").replace(f": {tile}, {tile}", f": {other}, {other}")
+    return text.replace(product, f"    {casts}\n{changed}")
+
+
+@pytest.mark.parametrize(("element", "to"), [("f32", "tf32"), ("f32", "bf16"), ("f32", "f16"), ("f16", "f32")])
+def test_panels_of_converted_factors_stay(element, to, monkeypatch):
+    kept, found = products._kept, []
+
+    def noted(*given):
+        found.append(kept(*given))
+        return found[-1]
+
+    monkeypatch.setattr(products, "_kept", noted)
+    text = converted(element, to)
+    for m, n, k in ((64, 96, 300), (70, 40, 33), (32, 64, 1024)):
+        agrees(text, m, n, k, -(-k // TILE), element)
+    assert found and not any(isinstance(one, ir.Constant) for one in found)
+    kernel, c = tileir.parse(text)["k"], np.zeros((96, 96), np.float32)
+    a, b = (numbers(96, 96, element, seed) for seed in (1, 2))
+    inexact = a + (a * 2.0**-13).astype(a.dtype)  # as good as `a` where fewer than 13 bits are left
+    kernel.launch((3, 3), inexact, b, c, 96, 96, 96, 3, target="cpu")
+    assert np.allclose(c, a.astype(np.float32) @ b.astype(np.float32), rtol=1e-3, atol=1e-2)
+
+
+def test_a_kernel_that_numbers_its_tiles_itself_has_panels_for_a_group_of_rows():
+    own = "%sum_xy = addi %x, %y : tile<i32>\n  %three = constant <i32: 3> : tile<i32>\n"
+    own += "  %q = remi %sum_xy, %three signed : tile<i32>\n  %zero ="
+    text = program().replace("%zero =", own, 1).replace("%i, %y]", "%i, %q]").replace("%x, %y]", "%x, %q]")
+    agrees(text, 96, 96, 300, 10)
+    ways = [next(iter(plan_of_text(one).body.products.values())).deferral.left.ways for one in (program(), text)]
+    assert ways == [1, 8]
+
+
 def test_panels_do_not_stay_where_the_result_goes_into_a_factor():
     kernel = tileir.parse(program())["k"]
     results = []

@@ -61,12 +61,19 @@ def _identity(position: ir.Value) -> object:
     return (position.constant,) if isinstance(position, ir.Constant) else id(position)
 
 
-class RoundedToBf16(ExpressionTile):
+class Converted(ExpressionTile):
+    """The elements of `source`, each converted to another type."""
+
+    def __init__(self, type: t.TileType, source: Tile, convert: Compute) -> None:
+        super().__init__(type, lambda emit, index: convert(emit.builder, source.at(emit, index)))
+        self.source = source
+
+
+class RoundedToBf16(Converted):
     """The elements of `source`, which are f32, rounded to nearest even."""
 
     def __init__(self, type: t.TileType, source: Tile) -> None:
-        super().__init__(type, lambda emit, index: _rounded_to_bf16(emit.builder, source.at(emit, index)))
-        self.source = source
+        super().__init__(type, source, _rounded_to_bf16)
 
 
 def _rounded_to_bf16(builder: ir.IRBuilder, number: Num) -> Num:

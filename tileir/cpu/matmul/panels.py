@@ -18,7 +18,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import FLOAT, HALF, I1, I8, I32, I64, PTR, Num, memory_type
 from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, Index, prefetch
-from tileir.cpu.emit.tiles import ExpressionTile, Permuted, RoundedToBf16, Tile, Window, distance, wide
+from tileir.cpu.emit.tiles import Converted, ExpressionTile, Permuted, RoundedToBf16, Tile, Window, distance, wide
 from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, transposed
 from tileir.cpu.matmul.microkernel import Panel, put_column
 from tileir.cpu.matmul.policy import ROW_PADDING, PanelRoom
@@ -69,11 +69,12 @@ class Strided:
 class Factor:
     """One operand, one batch of it: `lines` x `depth` elements.
 
-    `memory`: where the elements lie, if they do; `ahead`: the memory outside the arena that they are made from.
+    `memory`: where the elements lie, if they do; `origin`: the memory that each is made from, that one or another;
+    `ahead`: the memory outside the arena that they are made from.
     `needed`: how many lines are needed, if not all. So many, and up to `LINES_AT_A_TIME` more, may be read.
     `unrounded`: memory with the f32 that the elements, which are bf16, are rounded from. `address`: that of the first
-    element outside the arena, 0 if it lies in the arena. `flipped`: sign bits of the elements, which are i8, are
-    inverted in a panel. `signed`: whether memory has signed i8, where the elements are wider.
+    element of `origin` outside the arena, 0 if it lies in the arena. `flipped`: sign bits of the elements, which are
+    i8, are inverted in a panel. `signed`: whether memory has signed i8, where the elements are wider.
     """
 
     element: t.ElementType
@@ -84,6 +85,7 @@ class Factor:
     ahead: Strided | None
     needed: ir.Value | None = None
     unrounded: Strided | None = None
+    origin: Strided | None = None
     address: ir.Value | None = None
     flipped: bool = False
     signed: bool = False
@@ -128,7 +130,7 @@ def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
         return tile.at(emit, (*batch, k, line) if k_first else (*batch, line, k))
 
     lines, depth = (shape[-1], shape[-2]) if k_first else (shape[-2], shape[-1])
-    source = tile.source if isinstance(tile, Extended | RoundedToBf16) else tile
+    source = tile.source if isinstance(tile, Extended | Converted) else tile
     window, strides = _window_of(source)
     if window is None or not isinstance(source.element, t.ElementType):
         return Factor(element, lines, depth, at, None, None)
@@ -137,11 +139,10 @@ def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
     by_line, by_k = reversed(strides[-2:]) if k_first else strides[-2:]
     memory = Strided(source.element, origin, by_line, by_k)
     ahead = memory if window.shared else None
-    if isinstance(tile, RoundedToBf16):
-        return Factor(element, lines, depth, at, None, ahead, unrounded=memory)
-    address = None if batch else window.known
-    signed = isinstance(tile, Extended) and tile.signed
-    return Factor(element, lines, depth, at, memory, ahead, address=address, signed=signed)
+    made = Factor(element, lines, depth, at, None, ahead, origin=memory, address=None if batch else window.known)
+    if isinstance(tile, Converted):
+        return replace(made, unrounded=memory) if isinstance(tile, RoundedToBf16) else made
+    return replace(made, memory=memory, signed=isinstance(tile, Extended) and tile.signed)
 
 
 def _window_of(tile: Tile) -> tuple[Window | None, Sequence[ir.Value]]:
@@ -490,8 +491,8 @@ class Panels:
         different ways."""
         if self.room.ways == 1:
             return I64(0)
-        assert source.memory is not None
-        distance = builder.mul(source.memory.by_line, I64(source.lines * source.element.byte_size))
+        assert source.origin is not None
+        distance = builder.mul(source.origin.by_line, I64(source.lines * source.origin.element.byte_size))
         distance = builder.select(builder.icmp_unsigned("==", distance, I64(0)), I64(1), distance)
         return builder.urem(builder.udiv(source.address, distance), I64(self.room.ways))
 
@@ -513,12 +514,12 @@ class KeptPlace:
             with nullcontext() if serves is None else emit.when(emit.builder.not_(serves)):
                 yield
             return
-        assert source.memory is not None
+        assert source.origin is not None
         builder = emit.builder
         cells = [builder.gep(self.tag, [I64(8 * word)], source_etype=I8) for word in range(_TAG // 8)]
         valid = builder.and_(self.kept, builder.icmp_unsigned("!=", source.address, I64(0)))
         address = builder.select(valid, source.address, I64(0))
-        words = [address, source.memory.by_line, source.memory.by_k, source.lines_needed]
+        words = [address, source.origin.by_line, source.origin.by_k, source.lines_needed]
         packed = valid
         for cell, word in zip(cells, words):
             packed = builder.and_(packed, builder.icmp_unsigned("==", builder.load(cell, typ=I64), word))

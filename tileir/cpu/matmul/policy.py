@@ -30,7 +30,7 @@ from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
 from tileir.ir.core import Op, Value
 from tileir.ir.effects import Effect
-from tileir.ops import control, core, matmul, shapes, views
+from tileir.ops import control, conversion, core, matmul, shapes, views
 from tileir.ops.module import Entry
 
 ProductOp = matmul.MmaF | matmul.MmaI | matmul.MmaFScaled
@@ -45,7 +45,8 @@ DEEPEST = 1024
 ROW_PADDING = 64
 """Bytes between long rows, so that the same step of neighbouring rows does not fall into the same cache set."""
 WAYS = 8
-"""Tiles side by side across K that have kept panels: as many as a band of tile blocks is wide (`cpu.emit.record`)."""
+"""Tiles side by side across K that have kept panels: as many as a band of tile blocks is wide (`cpu.emit.record`), or a
+group of rows is high where a kernel numbers its tiles itself."""
 MOST_NUMBERS, MOST_ITERATIONS, MOST_TRANSPOSED = 16, 64, 2
 """Kept panels along K of a deferred product, of one whose right factor is kept, and of rows on a matrix unit; those of
 later steps take turns in the last one."""
@@ -197,10 +198,11 @@ class ProductPolicy:
         """Plan the products of a function; return the columns of a band of tile blocks as well. `keeps`: the function
         is an entry that may keep panels."""
         found: dict[Op, ProductPlan] = {op: self.plan(op) for op in fusion.operations if isinstance(op, ProductOp)}
-        loops = [op for op in fusion.operations if isinstance(op, control.For)]
+        loops, axes = [op for op in fusion.operations if isinstance(op, control.For)], _axes(fusion.operations)
         for loop in loops if "deferred products" not in self.without else ():
             for op in deferrable(fusion, loop):
-                found[op] = replace(found[op], deferral=self._deferral(loop, op, found[op], keeps))
+                ways = 1 if _runs_in_bands(op, axes) else WAYS
+                found[op] = replace(found[op], deferral=self._deferral(loop, op, found[op], keeps, ways))
         return found, self._keep_right_factors(fusion, found) if keeps else COLUMNS
 
     def plan(self, op: ProductOp) -> ProductPlan:
@@ -226,9 +228,11 @@ class ProductPolicy:
 
     # ------------------------------------------------------------ deferred products
 
-    def _deferral(self, loop: control.For, op: DeferrableOp, found: ProductPlan, keeps: bool) -> DeferralPlan | None:
-        """Plan panels for several tiles; None if one is deep enough, if another unit would multiply several, if rows
-        are few, or where sums are rounded or looked at in between."""
+    def _deferral(
+        self, loop: control.For, op: DeferrableOp, found: ProductPlan, keeps: bool, ways: int
+    ) -> DeferralPlan | None:
+        """Plan panels for several tiles, those of the left factor in so many ways; None if one is deep enough, if
+        another unit would multiply several, if rows are few, or where sums are rounded or looked at in between."""
         product, tile = found.product, found.shape
         if not _is_matrix(op, found) or memory_type(op.acc.type.number) != product.total:
             return None
@@ -249,7 +253,7 @@ class ProductPolicy:
             shape,
             size,
             tiles,
-            left=panel_room(tile.m * (line + ROW_PADDING), tiles, 1 if keeps else 0, MOST_NUMBERS),
+            left=panel_room(tile.m * (line + ROW_PADDING), tiles, ways if keeps else 0, MOST_NUMBERS),
             right=panel_room(tile.n * line, tiles, WAYS if keeps else 0, MOST_NUMBERS),
             from_zero=is_zero(first) and not product.flips(size.uses_matrix_unit),
             first=first,
@@ -338,9 +342,9 @@ def largest_product(op: matmul.MmaI) -> int:
 
 
 def load_of(factor: Value) -> views.LoadView | None:
-    """Return the load whose tile a factor is; None if it is not just that."""
-    while isinstance(factor.op, shapes.Reshape):
-        factor = factor.op.source
+    """Return the load whose tile a factor is, or is converted from; None if it is not just that."""
+    while isinstance(factor.op, shapes.Reshape | conversion.FToF):
+        (factor,) = factor.op.operands
     return factor.op if isinstance(factor.op, views.LoadView) else None
 
 
@@ -377,6 +381,17 @@ def band_of(operations: Iterable[Op], indices: Iterable[Value]) -> int | None:
     if {0, 1} <= axes:
         return None
     return 1 if 1 in axes else ALL_COLUMNS if 0 in axes else COLUMNS
+
+
+def _runs_in_bands(op: DeferrableOp, axes: Mapping[Value, frozenset[int]]) -> bool:
+    """Return whether the factors of a product follow different axes of the grid: bands then keep the left one for a
+    row. Other kernels number their tiles themselves, mostly in groups of so many rows."""
+    sides = [
+        frozenset[int]().union(*(axes.get(index, _ANYWHERE) for index in fixed_indices(load)))
+        for load in map(load_of, (op.lhs, op.rhs))
+        if load is not None and isinstance(load.parent_op, control.For)
+    ]
+    return len(sides) < 2 or not sides[0] & sides[1] & {0, 1}
 
 
 def _axes(operations: Iterable[Op]) -> dict[Value, frozenset[int]]:

@@ -10,7 +10,19 @@ from llvmlite import ir
 
 from tileir.cpu.emit.algebra import Flag, Int, Real
 from tileir.cpu.emit.elements import DOUBLE, FLOAT, I8, I32, I64, Num, is_native, memory_type
-from tileir.cpu.emit.tiles import Compute, RoundedToBf16, address_of, bits, boolean, held, integer, real, rounded, wide
+from tileir.cpu.emit.tiles import (
+    Compute,
+    Converted,
+    RoundedToBf16,
+    address_of,
+    bits,
+    boolean,
+    held,
+    integer,
+    real,
+    rounded,
+    wide,
+)
 from tileir.cpu.lowering.elementwise import element_of, integers, pointwise, result_element, trap_where_elements
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.mathlib.arithmetic import narrowed
@@ -178,10 +190,11 @@ def _float_to_integer(x: Real, width: int, signed: bool) -> Int:
 @rules(FToF)
 def lower_ftof(lowering: Lowering, op: FToF) -> None:
     types = element_of(op), result_element(op), op.rounding_mode
+    type, source = op.results[0].tile, lowering.tile(op.operands[0])
     if types == (t.F32, t.BF16, Rounding.NEAREST_EVEN):
-        lowering.bind(op.results[0], RoundedToBf16(op.results[0].tile, lowering.tile(op.operands[0])))
-        return
-    pointwise(lowering, op, _float_conversion(*types))
+        lowering.bind(op.results[0], RoundedToBf16(type, source))
+    else:
+        lowering.bind(op.results[0], Converted(type, source, _float_conversion(*types)))
 
 
 def _float_conversion(source: t.ElementType, target: t.ElementType, mode: Rounding) -> Compute:

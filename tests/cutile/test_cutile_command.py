@@ -351,6 +351,19 @@ def test_kernels_can_be_kept(script: Path, tmp_path: Path):
         assert tileir.verify(kernel.module).ok
 
 
+def test_verbose_shows_the_stages_of_a_first_call_once(script: Path, tmp_path: Path):
+    environment = {"TILEIR_CACHE_DIR": str(tmp_path / "cache")}
+    shown = [run_module("tileir", "cutile", "--verbose", script, "10", environment=environment) for _ in range(2)]
+    (first,), (second,) = (done.stderr.splitlines() for done in shown)
+    expected = ["front end", "reading", "verifier", "cache", "optimiser", "lowering", "LLVM", "loading"]
+    assert first.startswith("tileir: first call of square: ") and stages(first) == expected
+    assert stages(second) == expected[:4]  # the code is there
+
+
+def stages(line: str) -> list[str]:
+    return [part.strip().rpartition(" ")[0] for part in line.rpartition(":")[2].split(",")]
+
+
 def test_a_folder_that_cannot_be_made_is_wrong_usage(script: Path, tmp_path: Path):
     (tmp_path / "file").write_text("")
     done = run("tileir", "cutile", "--dump", tmp_path / "file", script, "10")

@@ -89,6 +89,21 @@ def test_what_kernels_become_is_kept(script: Path, tmp_path: Path) -> None:
     assert tileir("check", *(tmp_path / "kept").iterdir()).returncode == 0
 
 
+def test_verbose_shows_the_stages_of_a_first_call(
+    script: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))
+    monkeypatch.setenv("TILEIR_CACHE_DIR", str(tmp_path / "cache"))
+    texts = [tileir("triton", "--verbose", script, "cpu", 100).stderr for _ in range(2)]
+    front, native = texts[0].splitlines()
+    assert front.startswith("tileir: first call of double: ") and all(
+        stage in front for stage in ("front end", "ttir", "tileir")
+    )
+    assert all(stage in native for stage in ("optimiser", "lowering", "LLVM"))
+    (kept,) = texts[1].splitlines()  # Triton's cache has one, ours the other
+    assert "cache" in kept and "LLVM" not in kept
+
+
 def test_gpus_are_no_target_of_scripts(script: Path) -> None:
     done = tileir("triton", "--target", "cuda:tileiras", script, "cpu", 100)
     assert done.returncode != 0 and "cuda:tileiras" in done.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.frontend.script import run_script
 from tileir.host import child
+from tileir.host.stages import telling
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid
@@ -32,6 +33,7 @@ def add_script(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", default=DEFAULT_TARGET, help=f"where kernels run (default: {DEFAULT_TARGET})")
     parser.add_argument("--sanitize", action="store_true", help="run on the interpreter; report races and other faults")
     add_checks(parser)
+    parser.add_argument("--verbose", action="store_true", help="show where the time of each kernel's first call goes")
     parser.add_argument("--cuda-as-cpu", action="store_true", help="let a script that asks for CUDA use the CPU")
     text = "keep the bytecode and the text of each kernel that is launched"
     parser.add_argument("--dump", metavar="FOLDER", help=text)
@@ -42,6 +44,17 @@ def add_script(parser: argparse.ArgumentParser) -> None:
 
 def run_with(enabled: Enabled, options: argparse.Namespace) -> int:
     """Run the script of the options while the front end is `enabled`."""
+    with telling(_show_stages) if options.verbose else nullcontext():
+        return _run_script(enabled, options)
+
+
+def _show_stages(kernel: str, times: Mapping[str, float]) -> None:
+    clear_line()
+    stages = ", ".join(f"{name} {1e3 * seconds:.1f}" for name, seconds in times.items())
+    print(f"tileir: first call of {kernel}: {1e3 * sum(times.values()):.1f} ms: {stages}", file=sys.stderr)
+
+
+def _run_script(enabled: Enabled, options: argparse.Namespace) -> int:
     found = chosen_target(options.target)
     path = Path(options.script)
     _require_script(path)

@@ -14,6 +14,7 @@ from tileir.cutile.export import exported, python_file
 from tileir.cutile.keys import signature
 from tileir.cutile.signature import Binding, KernelParameters
 from tileir.frontend.tracebacks import at_python_line
+from tileir.host.stages import first_call, stage
 from tileir.ir.core import without_collection
 from tileir.ir.diagnostics import DiagnosticError, Trap
 from tileir.runtime.arguments import read_only
@@ -63,7 +64,7 @@ class Specialisations:
         program, `UnsupportedError`."""
         found = self._made.get(key)
         if found is None:
-            with without_collection():
+            with without_collection(), first_call(self.parameters.kernel):
                 found = self._made[key] = self._make(kernel, key)
         return found
 
@@ -74,7 +75,8 @@ class Specialisations:
         except Exception as error:
             raise with_advice(error)  # noqa: B904 - it is the same error
         try:
-            entry.module.require_valid()
+            with stage("verifier"):
+                entry.module.require_valid()
         except DiagnosticError as error:
             raise at_python_line(error, file, FIRST_COLUMN) from None
 

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from tileir.bytecode.versions import SUPPORTED
+from tileir.host.stages import stage
 from tileir.ir.core import Module
 from tileir.ir.versions import version_text
 from tileir.ops.misc import Assume
@@ -28,16 +29,18 @@ def exported(kernel: TileKernel, signature: KernelSignature) -> Kernel:
     from cuda.tile.compilation import export_kernel
 
     file = io.BytesIO()
-    export_kernel(
-        kernel,
-        [signature],
-        file,
-        gpu_code=_architecture(),
-        output_format="tileir_bytecode",
-        bytecode_version=newest_version(),
-    )
-    module = from_bytecode(file.getvalue(), python_file(kernel))
-    drop_promises_of_single_strides(module)
+    with stage("front end"):
+        export_kernel(
+            kernel,
+            [signature],
+            file,
+            gpu_code=_architecture(),
+            output_format="tileir_bytecode",
+            bytecode_version=newest_version(),
+        )
+    with stage("reading"):
+        module = from_bytecode(file.getvalue(), python_file(kernel))
+        drop_promises_of_single_strides(module)
     assert signature.symbol is not None
     return module[signature.symbol]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tileir.cuda_as_cpu.timing import capture
 from tileir.frontend.tracebacks import at_python_line, trimmed
+from tileir.host.stages import first_call
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.grid import checked_grid, usual_grid
 from tileir.runtime.module import Run
@@ -36,7 +37,8 @@ class TritonKernel:
     def run_on(self, chosen: Chosen) -> Run:
         found = self._runs.get(chosen)
         if found is None:
-            found = self._runs[chosen] = chosen.target.prepare(self.kernel, chosen.check, chosen.options)
+            with first_call(self.kernel.name):
+                found = self._runs[chosen] = chosen.target.prepare(self.kernel, chosen.check, chosen.options)
         return found
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any
 
+from tileir.host.stages import tell
+
 
 @cache
 def patch_triton(alone: bool) -> None:
@@ -21,6 +23,8 @@ def patch_triton(alone: bool) -> None:
     if alone and knobs.language.fp32_default is None:
         knobs.language.fp32_default = "ieee"
     compiler.AsmDict.__missing__ = _with_native_code(compiler.AsmDict.__missing__)
+    if knobs.compilation.listener is None:
+        knobs.compilation.listener = _tell_stages
     Autotuner.prune_configs = _distinct(Autotuner.prune_configs)
 
 
@@ -37,6 +41,13 @@ def _with_native_code(missing: Callable[..., str]) -> Callable[..., str]:
         return str(asm[key])
 
     return make
+
+
+def _tell_stages(*, metadata: dict[str, Any], times: Any, cache_hit: bool, **more: object) -> None:
+    """Tell of the stages that Triton has measured, in microseconds: from Python to TTIR, and from there on."""
+    if not cache_hit:
+        measured = {"front end": times.ir_initialization, **dict(times.lowering_stages)}
+        tell(metadata["name"], {name: microseconds / 1e6 for name, microseconds in measured.items()})
 
 
 def _distinct(prune: Callable[..., list[Any]]) -> Callable[..., list[Any]]:

@@ -30,6 +30,7 @@ from tileir.cpu.emit.record import (
 from tileir.cpu.llvm.engine import Loaded, data_layout, host, is_large, object_code, toolchain
 from tileir.cpu.llvm.object_files import CodeMap, code_map
 from tileir.host.background import in_background
+from tileir.host.stages import stage
 from tileir.ir.core import Op, without_collection
 from tileir.ops.module import Entry
 
@@ -214,17 +215,22 @@ def compiled(source: NativeSource, cache: Cache) -> NativeProgram:
     Raises UnsupportedError for what has no native code.
     """
     key = key_of(toolchain(source.rewrites), source.checks.value, source.digest, *source.global_names)
-    found = cache.get(key)
-    if found is not None:
-        facts, code = found
-        return NativeProgram(source, Facts.from_bytes(facts), code, cache)
+    with stage("cache"):
+        found = cache.get(key)
+        if found is not None:
+            facts, code = found
+            return NativeProgram(source, Facts.from_bytes(facts), code, cache)
     with without_collection():
-        items = source.items()
-        kernel = lowered(items[0], source.global_names, source.checks)
-        made = facts_of(kernel, operations(items))
-        text = str(kernel.module)
-    code = _kept_code(text, key, made, cache)
-    return NativeProgram(source, made, code, cache)
+        with stage("optimiser"):
+            items = source.items()
+        with stage("lowering"):
+            kernel = lowered(items[0], source.global_names, source.checks)
+            made = facts_of(kernel, operations(items))
+            text = str(kernel.module)
+    with stage("LLVM"):
+        code = _kept_code(text, key, made, cache)
+    with stage("loading"):
+        return NativeProgram(source, made, code, cache)
 
 
 def _kept_code(text: str, key: str, facts: Facts, cache: Cache) -> bytes:

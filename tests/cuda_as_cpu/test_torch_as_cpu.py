@@ -275,6 +275,34 @@ def test_a_captured_graph_runs_again(tmp_path):
     assert output(tmp_path, GRAPHS).startswith("a CUDA graph with aten::_local_scalar_dense")
 
 
+TRITON_GRAPH = """\
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def grow(x, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at, mask=at < n) + 1, mask=at < n)
+
+x = torch.zeros(300, device="cuda")
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    y = x * 2
+    grow[(3,)](y, 300, BLOCK=128)
+for value in (0.0, 5.0):
+    x.fill_(value)
+    graph.replay()
+    assert (y == 2 * value + 1).all()
+print(triton.testing.do_bench_cudagraph(lambda: grow[(3,)](x, 300, BLOCK=128), rep=5) > 0)
+"""
+
+
+def test_launches_of_triton_are_recorded_too(tmp_path):
+    pytest.importorskip("triton", reason="needs the package triton")
+    assert output(tmp_path, TRITON_GRAPH) == "True\n"
+
+
 COMPILED = """\
 import cuda.tile as ct
 import torch

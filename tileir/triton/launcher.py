@@ -72,7 +72,8 @@ class Launcher:
             self._launch((x, y, z), loaded, arguments)
             steps = capture.get()
             if steps is not None:
-                steps.append(partial(self._launch, (x, y, z), loaded, arguments))
+                again = partial(self, x, y, z, stream, loaded, packed_metadata, launch_metadata, enter, leave)
+                steps.append(partial(again, *arguments))
         except Trap as trap:
             raise trimmed(at_python_line(trap, self._file)) from None
         except Exception as error:

@@ -24,8 +24,8 @@ from pictures import PICTURES, drawn
 
 from tileir import ops
 from tileir.cli.explain import codes, explanation
+from tileir.text.highlight import grammar
 from tileir.text.reference import operation_page
-from tileir.tools.highlight import grammar
 
 FOLDER = Path(__file__).parent
 LINE = 160

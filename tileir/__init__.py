@@ -96,8 +96,12 @@ class _Package(ModuleType):
 sys.modules[__name__].__class__ = _Package
 
 
+_HOOKS = {"load_ipython_extension": ("tileir.tools.notebook", "load_ipython_extension")}
+"""Names that other programs look for here."""
+
+
 def __getattr__(name: str) -> object:
-    place = _PLACES.get(name)
+    place = _PLACES.get(name) or _HOOKS.get(name)
     if place is None:
         raise AttributeError(f"module 'tileir' has no attribute {name!r}")
     module, attribute = place

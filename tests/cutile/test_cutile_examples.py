@@ -35,6 +35,14 @@ def test_the_examples_know_nothing_of_tileir():
     assert not [script.name for script in SCRIPTS if "tileir" in script.read_text(encoding="utf-8")]
 
 
+def test_the_notebook_runs_in_jupyter():
+    nbformat = pytest.importorskip("nbformat", reason="needs a notebook's parts: pip install '.[notebook]'")
+    nbclient = pytest.importorskip("nbclient", reason="needs a notebook's parts: pip install '.[notebook]'")
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    done = nbclient.NotebookClient(notebook, timeout=240, kernel_name="python3").execute()
+    assert all(cell.execution_count for cell in done.cells if cell.cell_type == "code")
+
+
 def test_the_notebook_runs_without_a_gpu(monkeypatch):
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
     sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]

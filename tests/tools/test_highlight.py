@@ -16,8 +16,8 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import Keyword, Name, Text
 from pygments.util import ClassNotFound
 
+from tileir.text.highlight import grammar
 from tileir.text.reading.hints import spellings
-from tileir.tools.highlight import grammar
 from tileir.tools.lexer import TileIrLexer
 
 ROOT = Path(__file__).parents[2]

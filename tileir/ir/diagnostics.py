@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tileir.ir.escaping import shown, shown_line, shown_lines
+from tileir.ir.escaping import shown, shown_html, shown_line, shown_lines
 from tileir.ir.loc import UNKNOWN, BytecodeLoc, FileLoc, Location, Source, SourceLoc, file_position
 
 if TYPE_CHECKING:
@@ -122,6 +122,9 @@ class Report:
         return render_all(self.diagnostics, self.source)
 
     __str__ = render
+
+    def _repr_html_(self) -> str:
+        return shown_html(self.render() or "no faults")
 
     def to_json(self) -> dict[str, Any]:
         """Return the same as data: ``{"ok": ..., "diagnostics": [...]}``."""

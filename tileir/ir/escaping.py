@@ -5,6 +5,9 @@ The output of a kernel's `print_tko` is not changed.
 
 from __future__ import annotations
 
+import html
+import re
+
 LONGEST_NAME = 100
 LONGEST_LINE = 4000
 
@@ -24,6 +27,21 @@ def shown_line(text: str) -> str:
 def shown_lines(text: str) -> str:
     """Return a message whose line ends are ours."""
     return text if text.isprintable() and len(text) <= LONGEST_LINE else "\n".join(map(shown_line, text.split("\n")))
+
+
+_MARKS = re.compile(r"(?mi)^(?:\S.*?: )?(error(?:\[\w+\])?|trap|warning(?:\[\w+\])?|note|proof|summary|  hint)(?=:)")
+_MARK_COLOURS = {"e": "#d1242f", "t": "#d1242f", "w": "#b07d18"}
+_OTHER_MARK = "#2a7fd0"
+
+
+def shown_html(text: str) -> str:
+    """Return a message for a notebook: its text, with its marks in colours that need no style sheet."""
+
+    def coloured(match: re.Match[str]) -> str:
+        before = match[0][: match.start(1) - match.start()]
+        return f'{before}<b style="color:{_MARK_COLOURS.get(match[1][0].lower(), _OTHER_MARK)}">{match[1]}</b>'
+
+    return f"<pre>{_MARKS.sub(coloured, html.escape(shown_lines(text), quote=False))}</pre>"
 
 
 def as_bytes(text: str) -> bytes:

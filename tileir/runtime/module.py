@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
+from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar, cast, runtime_checkable
 
@@ -132,6 +133,12 @@ class Module(Memo, core.Module):
 
         return _unpickled, packed(self)
 
+    def _repr_html_(self) -> str:
+        from tileir.text.highlight import html_of
+        from tileir.text.printer import to_text
+
+        return html_of(self.source.text if self.source is not None else to_text(self))
+
     def __repr__(self) -> str:
         name = self.op.attributes.get("sym_name", "")
         kernels = ", ".join(f"@{shown(kernel)}" for kernel in self.kernels) or "none"
@@ -252,6 +259,13 @@ class Kernel(Memo):
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[object, ...]]:
         return operator.getitem, (self.module, self.name)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            f"<tr><td>{escape(shown(one.name))}</td><td><code>{escape(repr(one.type))}</code></td></tr>"
+            for one in self.parameters
+        ]
+        return f"<table><caption>kernel @{escape(shown(self.name))}</caption>{''.join(rows)}</table>"
 
     def __repr__(self) -> str:
         parameters = ", ".join(f"{shown(parameter.name)}: {parameter.type!r}" for parameter in self.parameters)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from tileir.ir.escaping import shown_html
 from tileir.ir.loc import Source
 from tileir.sanitize.findings import KINDS, Finding
 from tileir.sanitize.page import page
@@ -56,6 +57,9 @@ class SanitizerReport:
 
     def __str__(self) -> str:
         return report_text(self.findings, self.kernel, self.runs, self.sources, self._lines())
+
+    def _repr_html_(self) -> str:
+        return shown_html(str(self))
 
     def to_json(self) -> dict[str, Any]:
         findings = [finding.to_json() for finding in self.findings]

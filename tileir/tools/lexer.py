@@ -5,7 +5,7 @@ from __future__ import annotations
 from pygments.lexer import RegexLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, _TokenType
 
-from tileir.tools.highlight import sorts
+from tileir.text.highlight import sorts
 
 _TOKENS: dict[str, _TokenType] = {
     "comment.line.double-slash": Comment.Single,

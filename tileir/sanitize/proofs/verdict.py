@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tileir.analysis.narrowing import ANY_GRID, Grid
-from tileir.ir.escaping import shown
+from tileir.ir.escaping import shown, shown_html
 from tileir.ir.loc import Source
 from tileir.sanitize.findings import Finding
 from tileir.sanitize.proofs.launch import KnownLaunch
@@ -187,6 +187,9 @@ class ProofReport:
         return "\n".join(
             [*found, f"tileir prove: kernel @{shown(self.kernel)}", *(f"  {line}" for line in self.lines())]
         )
+
+    def _repr_html_(self) -> str:
+        return shown_html(str(self))
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from lsprotocol import types as lsp
 
 from tileir.ir.spec import OpSpec
+from tileir.text.highlight import TYPE_WORDS, canonical_operations, element_words, operation_words, words_of
 from tileir.text.reading.hints import PREFIX, spellings
 from tileir.text.reference import stated_rules, syntax
-from tileir.tools.highlight import TYPE_WORDS, canonical_operations, element_words, operation_words, words_of
 from tileir.tools.lsp.snapshot import Snapshot
 
 _STATEMENT = re.compile(r"^\s*(?:%[^=]*=\s*)?(?P<name>[\w$.]*)$")

@@ -14,9 +14,9 @@ from tileir.ir.core import Block, Op
 from tileir.ir.types import PointerType, TileType, Type
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry, Global, ModuleOp
+from tileir.text.highlight import TYPE_WORDS, attribute_words, element_words
 from tileir.text.reading.hints import PREFIX, spellings
 from tileir.text.reading.lexer import END, TokenCursor
-from tileir.tools.highlight import TYPE_WORDS, attribute_words, element_words
 from tileir.tools.lsp.snapshot import Snapshot
 
 TOKEN_TYPES = ("keyword", "type", "variable", "parameter", "function", "number", "string", "macro", "comment")

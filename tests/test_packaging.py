@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import tileir
+from tileir.cli import VERBS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -91,3 +92,18 @@ def test_the_notebook_installs_what_is_missing_first() -> None:
     first = next("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
     assert "find_spec" in first and "[cutile]" in first
     assert "colab" in notebook["metadata"]
+
+
+def test_hooks_and_settings_of_editors_call_what_there_is() -> None:
+    yaml = pytest.importorskip("yaml", reason="needs PyYAML")
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert hook["entry"].split() == ["tileir", "check"] and re.search(hook["files"], "a/k.mlir")
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    assert action["runs"]["using"] == "composite" and "--format sarif" in action["runs"]["steps"][-1]["run"]
+    helix = tomllib.loads((ROOT / "editors" / "helix" / "languages.toml").read_text())
+    server, debugger = helix["language-server"]["tileir"], helix["language"][0]["debugger"]
+    for command in ([server["command"], *server["args"]], [debugger["command"], *debugger["args"]]):
+        assert command[0] == "tileir" and command[1] in VERBS
+    for file in ("neovim/tileir.lua", "emacs/tileir-mode.el"):
+        text = (ROOT / "editors" / file).read_text()
+        assert re.search(r'"tileir"[, ]+"lsp"', text) and text.count("(") == text.count(")")

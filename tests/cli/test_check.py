@@ -155,3 +155,18 @@ def test_a_name_that_no_file_can_have_is_refused(tileir) -> None:
     ran = tileir("check", "a\0b")
     assert ran.status == 2
     assert "cannot read" in ran.err
+
+
+def test_sarif_has_every_fault_at_its_place(tileir, wrong: str, right: str) -> None:
+    ran = tileir("check", "--format", "sarif", right, wrong)
+    assert ran.status == 1
+    log = json.loads(ran.out)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    faults = json.loads(tileir("check", "--json", wrong).out)["programs"][0]["diagnostics"]
+    assert [result["ruleId"] for result in run["results"]] == [fault["code"] for fault in faults]
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == faults[0]["file"]
+    assert place["region"] == {"startLine": faults[0]["line"], "startColumn": faults[0]["column"]}
+    assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == {fault["code"] for fault in faults}
+    assert json.loads(tileir("check", "--format", "sarif", right).out)["runs"][0]["results"] == []

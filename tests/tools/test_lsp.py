@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,10 +59,10 @@ class Editor:
     def tell(self, method: str, params: dict[str, Any]) -> None:
         self.process.send({"jsonrpc": "2.0", "method": method, "params": params})
 
-    def open(self, text: str) -> list[dict[str, Any]]:
+    def open(self, text: str, uri: str = URI) -> list[dict[str, Any]]:
         """Open the document; what is wrong with it."""
         self.text, self.version = text, self.version + 1
-        document = {"uri": URI, "languageId": "tileir", "version": self.version, "text": text}
+        document = {"uri": uri, "languageId": "tileir", "version": self.version, "text": text}
         self.tell("textDocument/didOpen", {"textDocument": document})
         return self.found()
 
@@ -287,6 +288,19 @@ def test_a_command_line_runs_an_entry(editor: Editor) -> None:
     editor.open(PROGRAM)
     words = editor.ask("workspace/executeCommand", {"command": "tileir.launch", "arguments": [URI, "scale"]})["words"]
     assert words == ["run", "/work/kernel.mlir", "--kernel", "scale", "--grid", "1", "x=f32[1024]:zeros", "n=i32:1"]
+
+
+def test_a_file_of_launches_names_the_command_line(editor: Editor, tmp_path: Path) -> None:
+    file = tmp_path / "kernels" / "kernel.mlir"
+    file.parent.mkdir()
+    launches = tmp_path / "tileir_launches.json"
+    request = {"command": "tileir.launch", "arguments": [file.as_uri(), "scale"]}
+    editor.open(PROGRAM, file.as_uri())
+    made, known = ["1", "x=f32[1024]:zeros", "n=i32:1"], ["4", "x=f32[64]:arange", "n=64"]
+    for content, words in (({"scale": ["--grid", *known]}, known), ({"scale": "--grid 4"}, made), ([], made)):
+        launches.write_text(json.dumps({"kernels/kernel.mlir": content}))
+        found = editor.ask("workspace/executeCommand", request)["words"]
+        assert found == ["run", str(file), "--kernel", "scale", "--grid", *words]
 
 
 def test_columns_are_counted_in_utf_16(editor: Editor) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tileir.cli import FAULT, FINE, files, show
 from tileir.cli.files import require_program
-from tileir.cli.options import add_level
+from tileir.cli.options import add_format, add_level
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Report
 from tileir.runtime.loading import from_content
 from tileir.runtime.module import Module
@@ -32,7 +32,7 @@ class Checked:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="text or bytecode; - is standard input")
-    parser.add_argument("--json", action="store_true", help="show what was found as JSON")
+    add_format(parser)
     parser.add_argument(
         "--split-input-file", action="store_true", help="check the programs between lines '// -----' one by one"
     )
@@ -42,6 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 examples:
   tileir check examples/saxpy.mlir
   tileir check --json kernel.mlir | python -m json.tool
+  tileir check --format sarif *.mlir > faults.sarif
   tileir check --level 13.1 - < kernel.mlir
 """
 
@@ -52,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         for file in options.files
         for content, first_line in _programs(file, options.split_input_file)
     )
-    ok = _print_data(checked) if options.json else _show(checked)
+    ok = _FORMS[options.format](checked)
     return FINE if ok else FAULT
 
 
@@ -89,6 +90,18 @@ def _print_data(checked: Iterable[Checked]) -> bool:
     return ok
 
 
+def _print_sarif(checked: Iterable[Checked]) -> bool:
+    """Print the findings as SARIF and return whether all is well."""
+    from tileir.cli.explain import title
+    from tileir.sanitize.sarif import diagnostics_sarif
+
+    reports = [one.report for one in checked]
+    found = [diagnostic for report in reports for diagnostic in report]
+    titles = {code: title(code) for code in sorted({diagnostic.code for diagnostic in found})}
+    files.write(None, json.dumps(diagnostics_sarif(found, titles), indent=2) + "\n")
+    return all(report.ok for report in reports)
+
+
 def _show(checked: Iterable[Checked]) -> bool:
     """Show what was found, one program after the other; whether all is well."""
     programs = errors = unread = 0
@@ -107,6 +120,9 @@ def _show(checked: Iterable[Checked]) -> bool:
         print(f"{show.counted(errors, 'error')} in {show.counted(programs, 'program')}{more}")
     show.explanations(found.values(), sys.stdout)
     return not errors
+
+
+_FORMS = {"text": _show, "json": _print_data, "sarif": _print_sarif}
 
 
 def _contents(module: Module) -> str:

@@ -10,6 +10,14 @@ from tileir.ir.versions import NEWEST, VERSIONS
 from tileir.runtime.module import DEFAULT_TARGET, Target, target_named, target_names
 from tileir.runtime.options import Check, LaunchOptions, positive, power_of_two, seconds
 
+FORMATS = ("text", "json", "sarif")
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add ``--format``, and ``--json`` for one of its values."""
+    parser.add_argument("--format", choices=FORMATS, default="text", help="print text (default), JSON or SARIF 2.1.0")
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+
 
 def add_level(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(

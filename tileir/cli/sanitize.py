@@ -8,7 +8,7 @@ import sys
 
 from tileir.cli import FAULT, FINE, UsageError, files, show
 from tileir.cli.launching import add_launch, checked, launched_kernel
-from tileir.cli.options import add_level, chosen_target
+from tileir.cli.options import add_format, add_level, chosen_target
 from tileir.runtime import cli_arguments
 from tileir.runtime.cli_arguments import given_values
 from tileir.sanitize.findings import KINDS
@@ -23,9 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schedule-seed", type=int, default=0, metavar="N", help=text)
     parser.add_argument("--uninitialized", default="", metavar="NAME[,NAME]", help="arrays that nobody has written yet")
     add_level(parser)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print the report as JSON")
-    form.add_argument("--sarif", action="store_true", help="print the report as SARIF 2.1.0")
+    add_format(parser)
     parser.add_argument("--html", metavar="FILE", help="write the report as a page, too")
     kinds = "\n".join(f"  {kind:16} {text}" for kind, text in KINDS.items())
     parser.epilog = f"""\
@@ -59,10 +57,10 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(str(error)) from None
     if options.html is not None:
         files.write(options.html, report.to_html())
-    if options.json or options.sarif:
-        print(json.dumps(report.to_json() if options.json else report.to_sarif(), indent=2))
-    else:
+    if options.format == "text":
         show.diagnostics(str(report), sys.stdout)
+    else:
+        print(json.dumps(report.to_json() if options.format == "json" else report.to_sarif(), indent=2))
     return FINE if report.ok else FAULT
 
 

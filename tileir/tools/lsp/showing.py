@@ -3,10 +3,12 @@ stages."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from lsprotocol import types as lsp
 
@@ -243,12 +245,34 @@ def made(text: str, stage: str, kernel: str | None) -> dict[str, str]:
 
 
 def launch_words(snapshot: Snapshot, kernel: str) -> list[str]:
-    """Return the words of a command line that runs an entry, with arguments to be changed: zeros, and 1 for numbers."""
+    """Return the words of a command line that runs an entry: those of the nearest file of launches, or else arguments
+    to be changed: zeros, and 1 for numbers."""
+    known = _known_launch(Path(snapshot.source.name), kernel)
+    if known is not None:
+        return ["run", snapshot.source.name, "--kernel", kernel, *known]
     found = [op for op in snapshot.reading.module.items if isinstance(op, Entry) and op.sym_name == kernel]
     body = found[0].body if found else Block()
     names = [name.lstrip("%") for name in body.arg_names] or [str(index) for index in range(len(body.args))]
     words = [f"{name}={_fill(argument.type)}" for name, argument in zip(names, body.args)]
     return ["run", snapshot.source.name, "--kernel", kernel, "--grid", "1", *words]
+
+
+LAUNCHES = "tileir_launches.json"
+"""The file in a program's folder, or above it, that has launches by file and entry."""
+
+
+def _known_launch(file: Path, kernel: str) -> list[str] | None:
+    """Return the words that a file of launches has for an entry; None without one, or of another form."""
+    for folder in file.absolute().parents:
+        path = folder / LAUNCHES
+        if not path.is_file():
+            continue
+        try:
+            words = json.loads(path.read_text(encoding="utf-8"))[file.absolute().relative_to(folder).as_posix()][kernel]
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            return None
+        return words if isinstance(words, list) and all(isinstance(word, str) for word in words) else None
+    return None
 
 
 def _fill(type: Type) -> str:

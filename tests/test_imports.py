@@ -25,7 +25,7 @@ LAYERS = {
             ("cuda_as_cpu",),
             ("frontend",),
             ("cutile", "triton", "farm", "tools"),
-            ("distributed", "fuzz", "torch", "tune"),
+            ("distributed", "fuzz", "jax", "torch", "tune"),
             ("cli",),
         )
     )

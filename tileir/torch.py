@@ -9,17 +9,16 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 from torch.library import CustomOpDef, infer_schema
 from torch.library import custom_op as library_op
 
+from tileir.cutile.launch import kernel_runner
 from tileir.runtime.grid import GridLike
 from tileir.runtime.module import Kernel
-from tileir.runtime.options import check_level
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from tileir.runtime.options import Check, LaunchOptions
 
 Outputs = Tensor | tuple[Tensor, ...] | None
-Run = Callable[[str, GridLike, Sequence[object]], None]
 _TARGETS = {"cpu": "cpu", "cuda": "hip" if torch.version.hip else "cuda"}
 """The target for arrays on each kind of device."""
 
@@ -83,7 +81,7 @@ def custom_op(
     """
     signature, mutated = _signature(outputs), list(mutates)
     schema = _schema(signature, mutated)
-    run = _runner(kernel, check, options)
+    run = kernel_runner(kernel, check, options)
     names = list(signature.parameters)
 
     def made(*inputs: object) -> Outputs:
@@ -131,32 +129,6 @@ def _schema(signature: inspect.Signature, mutated: Sequence[str]) -> str:
         return infer_schema(prototype, mutates_args=mutated)
     except ValueError as error:
         raise TypeError(f"outputs: {error}") from None
-
-
-def _runner(kernel: Kernel | TileKernel, check: Check, options: LaunchOptions) -> Run:
-    """Return the function that launches a kernel on a target."""
-    check = check_level(check)
-    if isinstance(kernel, Kernel):
-        tile_ir = kernel
-
-        def run(target: str, grid: GridLike, arguments: Sequence[object]) -> None:
-            tile_ir.launch(grid, *arguments, target=target, check=check, **options)
-
-        return run
-    try:
-        from cuda.tile import kernel as TileKernel
-
-        from tileir.cutile.launch import LaunchReplacement
-    except ImportError:
-        raise TypeError(f"kernel: expected a kernel, got {type(kernel).__name__}") from None
-    if not isinstance(kernel, TileKernel):
-        raise TypeError(f"kernel: expected a kernel of Tile IR or of cuTile Python, got {type(kernel).__name__}")
-    launcher = cache(lambda target: LaunchReplacement(target, False, check, options))
-
-    def run_cutile(target: str, grid: GridLike, arguments: Sequence[object]) -> None:
-        launcher(target).launch(None, cast("tuple[int, ...]", grid), kernel, tuple(arguments))
-
-    return run_cutile
 
 
 def _identifier(kernel: Kernel | TileKernel) -> str:

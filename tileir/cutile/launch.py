@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tileir.cuda_as_cpu import was_asked_for
 from tileir.cuda_as_cpu.patching import Function, rebind, when_imported
@@ -33,9 +33,9 @@ from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.frontend.tracebacks import trimmed
 from tileir.ir.diagnostics import LaunchTimeout
-from tileir.runtime.grid import Grid
-from tileir.runtime.module import DeviceTarget, Target, target_named
-from tileir.runtime.options import Check, LaunchOptions
+from tileir.runtime.grid import Grid, GridLike
+from tileir.runtime.module import DeviceTarget, Kernel, Target, target_named
+from tileir.runtime.options import Check, LaunchOptions, check_level
 
 if TYPE_CHECKING:
     from cuda.tile import kernel as TileKernel
@@ -269,3 +269,29 @@ def installed() -> LaunchReplacement | None:
     tile = sys.modules.get("cuda.tile")
     owner = getattr(getattr(tile, "launch", None), "__self__", None)
     return owner if isinstance(owner, LaunchReplacement) else None
+
+
+Run = Callable[[str, GridLike, Sequence[object]], None]
+"""Launches a kernel on the target of a name, over a grid, with arguments."""
+
+
+def kernel_runner(kernel: Kernel | TileKernel, check: Check, options: LaunchOptions) -> Run:
+    """Return the function that launches a kernel, of Tile IR or of cuTile Python, where no target is enabled.
+
+    Raises TypeError for what is no kernel.
+    """
+    check = check_level(check)
+    if isinstance(kernel, Kernel):
+        return lambda target, grid, arguments: kernel.launch(grid, *arguments, target=target, check=check, **options)
+    try:
+        from cuda.tile import kernel as kernel_type
+    except ImportError:
+        raise TypeError(f"kernel: expected a kernel, got {type(kernel).__name__}") from None
+    if not isinstance(kernel, kernel_type):
+        raise TypeError(f"kernel: expected a kernel of Tile IR or of cuTile Python, got {type(kernel).__name__}")
+    launcher = cache(lambda target: LaunchReplacement(target, False, check, options))
+
+    def run(target: str, grid: GridLike, arguments: Sequence[object]) -> None:
+        launcher(target).launch(None, cast("tuple[int, ...]", grid), kernel, tuple(arguments))
+
+    return run

@@ -254,3 +254,49 @@ def test_the_history_of_unordered_updates_costs_a_share_of_each(ordering: str) -
 
     calls(4)
     assert calls(100) - calls(50) < 3 * (calls(50) - calls(25))
+
+
+ENTERING = """entry @k(%mine: tile<ptr<i32>>, %x: tile<ptr<i32>>) {
+  %b, %y, %z = get_tile_block_id : tile<i32>
+  %zero = constant <i32: 0> : tile<i32>
+  %one = constant <i32: 1> : tile<i32>
+  %two = constant <i32: 2> : tile<i32>
+  %c = subi %one, %b : tile<i32>
+  %own = offset %mine, %b : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+  %other = offset %mine, %c : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+  %t = store_ptr_tko relaxed device %own, %one : tile<ptr<i32>>, tile<i32> -> token
+  %seen, %u = load_ptr_tko relaxed device %other token=%t : tile<ptr<i32>> -> tile<i32>, token
+  %free = cmpi equal %seen, %zero, signed : tile<i32> -> tile<i1>
+  if %free {
+    %s = store_ptr_tko weak %x, %b token=%u : tile<ptr<i32>>, tile<i32> -> token
+  }
+}"""
+
+
+def test_more_schedules_try_values_that_have_been_overwritten() -> None:
+    # In any order of turns the second block to come sees that the first one is there; on a GPU neither may.
+    kernel = tileir.parse(ENTERING)["k"]
+    few, many = (
+        tileir.sanitize(kernel, 2, np.zeros(2, np.int32), np.zeros(1, np.int32), schedules=count) for count in (1, 12)
+    )
+    assert "race" not in {one.kind for one in few} and "race" in {one.kind for one in many}
+
+
+@pytest.mark.parametrize("token", ["", " token=%u"])
+def test_a_load_after_another_gives_nothing_older(token: str) -> None:
+    text = """entry @k(%x: tile<ptr<i32>>) {
+      %b, %y, %z = get_tile_block_id : tile<i32>
+      %one = constant <i32: 1> : tile<i32>
+      %zero = constant <i32: 0> : tile<i32>
+      %first = cmpi equal %b, %zero, signed : tile<i32> -> tile<i1>
+      if %first {
+        %t = store_ptr_tko relaxed device %x, %one : tile<ptr<i32>>, tile<i32> -> token
+      } else {
+        %p, %u = load_ptr_tko relaxed device %x : tile<ptr<i32>> -> tile<i32>, token
+        %q, %v = load_ptr_tko relaxed device %xTOKEN : tile<ptr<i32>> -> tile<i32>, token
+        %ordered = cmpi less_than_or_equal %p, %q, signed : tile<i32> -> tile<i1>
+        assert %ordered, "older" : tile<i1>
+      }
+    }"""
+    report = tileir.sanitize(tileir.parse(text.replace("TOKEN", token))["k"], 2, np.zeros(1, np.int32), schedules=40)
+    assert ("assert" in {one.kind for one in report}) is (token == "")

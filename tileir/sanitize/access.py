@@ -16,6 +16,7 @@ from tileir.sanitize.clocks import AccessEvent, Past, Site, union
 from tileir.sanitize.session import Session
 from tileir.sanitize.shadow import Touched, TouchedBox, TouchedElements
 from tileir.sanitize.taint import Marked, Origin, is_marked, merged, plain, with_marks
+from tileir.sanitize.weak import PastWrite, value_of
 
 _ADDING = (AtomicMode.ADD, AtomicMode.ADDF, AtomicMode.OR, AtomicMode.XOR)
 
@@ -42,11 +43,14 @@ class WatchedAccess:
         self._sharing = 2 if value is not None and value.tile.element is F4E2M1FN else 1
         self._quiet = op in session.quiet
         self._remembers = site.verb == "store" and not self._quiet
+        self._older: PastWrite | None = None
+        """The write that a load has read from, if it is not the last one."""
 
     def __call__(self, block: BlockState, *values: object) -> object:
         session, memory = self._session, self._session.memory
         session.here, session.dropped = self._site, False
-        memory.begin(self._sparse, self._remembers)
+        memory.begin(self._sparse, self._remembers or session.weak is not None)
+        self._older = None
         marked = is_marked(values)
         operands = plain(values) if marked else values
         assert isinstance(operands, tuple), "operands come as a tuple"
@@ -58,6 +62,8 @@ class WatchedAccess:
         token = self._happen(block, operands, touched, tile)
         if self._tile is None:
             return token if self._site.op.results else None
+        if self._older is not None:
+            tile = value_of(self._older, tile)
         if not self._site.access.updates:
             tile = self._with_marks(tile, touched, values)
         return (tile, token) if len(self._site.op.results) > 1 else tile
@@ -82,7 +88,7 @@ class WatchedAccess:
         if self._quiet:
             self._happen_quietly(event, touched)
             return event.past
-        if not event.releases or (len(touched) == 1 and _count(touched[0]) == 1):
+        if not event.releases or (len(touched) == 1 and touched[0].count == 1):
             for one in touched:
                 self._happen_at(event, one, operands, tile)
             return event.with_itself()
@@ -105,21 +111,26 @@ class WatchedAccess:
         self._session.progress += 1
 
     def _happen_at(self, event: AccessEvent, touched: Touched, operands: tuple[object, ...], tile: object) -> None:
-        detector, access = self._session.detector, self._site.access
+        detector, access, weak = self._session.detector, self._site.access, self._session.weak
         if not access.writes:
             self._session.waits[event.block] = self._site
-            detector.read(event, touched)
+            self._older = weak.chosen(event, touched) if weak is not None and event.strong else None
+            detector.read(event, touched, None if self._older is None else self._older.heads)
             return
         if access.updates:
             self._check_written(touched)
         if isinstance(self._site.op, AtomicCas) and isinstance(touched, TouchedElements):
             stored = self._succeeded(operands, tile)
             detector.read(event, touched.chosen(~stored))
+            if weak is not None:
+                weak.seen(event, touched.chosen(~stored))
             touched = touched.chosen(stored)
         elif isinstance(touched, TouchedElements) and not access.updates:
             detector.repeated(event, touched, self._sharing)
-        if _count(touched):
+        if touched.count:
             detector.write(event, touched)
+            if weak is not None:
+                weak.written(event, touched, detector.heads(touched))
         touched.mark_written()
         self._note_progress(event, touched, operands, tile)
 
@@ -162,7 +173,7 @@ class WatchedAccess:
                 origin = self._unwritten_origin(one, found)
                 mask = marks.setdefault(origin, np.zeros(shape, np.bool_))
                 one.onto(mask, found)
-        count = sum(_count(one) for one in touched)
+        count = sum(one.count for one in touched)
         if count < self._tile.count and not self._session.dropped:
             self._mark_padding(tile, touched, marks)
         marks = merged(marks, self._from_addresses(values, touched, shape))
@@ -247,10 +258,6 @@ def _covered(shape: tuple[int, ...], touched: list[Touched]) -> np.ndarray:
     for one in touched:
         one.onto(covered, np.ones(one.shape if isinstance(one, TouchedBox) else one.lanes.size, np.bool_))
     return covered
-
-
-def _count(touched: Touched) -> int:
-    return int(np.prod(touched.shape)) if isinstance(touched, TouchedBox) else touched.lanes.size
 
 
 def _token_position(site: Site) -> int | None:

@@ -78,7 +78,8 @@ def sanitize(
         ``"all"``, or kinds of findings (`sanitize.findings.KINDS`).
     schedules : int
         Where accesses synchronise, the launch is run a second time, with the last tile blocks first; numbers above 1
-        add as many orders less one at random.
+        add as many orders less one at random, in which strong loads of single elements may also give values that have
+        been overwritten, as the memory model allows.
     seed : int
         Seed of these orders.
     uninitialized : sequence of str

@@ -92,11 +92,11 @@ class RaceDetector:
         self._numbers[block] = number + 1
         return AccessEvent(site, block, number, union((token,)), size)
 
-    def read(self, event: AccessEvent, touched: Touched) -> None:
-        """Record that the event reads the elements."""
+    def read(self, event: AccessEvent, touched: Touched, heads: int | None = None) -> None:
+        """Record that the event reads the elements; of a write that is not the last, `heads` are the releases."""
         self._check_all(event, touched, touched.shadow.writers)
         if event.strong:
-            self._observe(event, touched)
+            self._observe(event, touched, heads)
         readers = touched.shadow.make_readers()
         touched.put(readers, _mapped(touched.cells(readers), lambda number: self._sets.beside(event, number)))
 
@@ -181,12 +181,18 @@ class RaceDetector:
 
     # ------------------------------------------------------------ synchronisation
 
-    def _observe(self, event: AccessEvent, touched: Touched) -> None:
+    def heads(self, touched: Touched) -> int:
+        """Return the releases that reach whoever reads an element."""
+        heads = touched.shadow.heads
+        return 0 if heads is None else int(touched.cells(heads).flat[0])
+
+    def _observe(self, event: AccessEvent, touched: Touched, heads: int | None = None) -> None:
         """Join the releases that a strong read observes, or note that it observes none."""
         shadow = touched.shadow
         joined = False
         if shadow.heads is not None and event.acquires:
-            for number, _ in _distinct(touched.cells(shadow.heads)):
+            found = _distinct(touched.cells(shadow.heads)) if heads is None else [(heads, None)]
+            for number, _ in found:
                 for head in self._sets.members(number):
                     if head.block != event.block and morally_strong(head, event):
                         event.synchronise(head)

@@ -26,6 +26,7 @@ from tileir.sanitize.report import SanitizerReport
 from tileir.sanitize.session import Layout, Session
 from tileir.sanitize.shadow import LARGEST_CELL
 from tileir.sanitize.watch import SanitizerObserver
+from tileir.sanitize.weak import WeakOutcomes
 
 WAITING = 1 << 10
 """Iterations of `loop` without a change of memory after which a tile block counts as waiting."""
@@ -148,7 +149,7 @@ def _sources(module: Module) -> tuple[Source, ...]:
 
 @dataclass(frozen=True)
 class _Order:
-    """An order of tile blocks: which starts first, and how turns are taken."""
+    """An order of tile blocks: which starts first, and how turns are taken. One at random has weak outcomes too."""
 
     blocks: Iterable[Coordinates]
     seed: int | None = None
@@ -201,7 +202,7 @@ def _run(
 ) -> None:
     launch.memory.forget()
     _mark_unwritten(launch, uninitialized)
-    session.start()
+    session.start(None if order.seed is None else WeakOutcomes(order.seed))
     state = LaunchState(launch.entry.sym_name, launch.grid, launch.memory, launch.options, launch.module.source)
     live: dict[Coordinates, _Block] = {}
     total = launch.grid[0] * launch.grid[1] * launch.grid[2]

@@ -17,6 +17,7 @@ from tileir.sanitize.memory import Dropped, WatchedMemory
 from tileir.sanitize.races import Conflict, RaceDetector
 from tileir.sanitize.shadow import LARGEST_CELL
 from tileir.sanitize.taint import Marked, Origin
+from tileir.sanitize.weak import WeakOutcomes
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,15 @@ class Session:
         self.progress = 0
         self.dropped = False
         self.waits: dict[Coordinates, Site] = {}
+        self.weak: WeakOutcomes | None = None
         self._layouts = layouts
         self._origins: dict[tuple[str, Op], Origin] = {}
         memory.refuse = self._refused
         self.detector = self._detector_before = RaceDetector(self._conflict)
 
-    def start(self) -> None:
+    def start(self, weak: WeakOutcomes | None = None) -> None:
+        """Begin a run; with `weak`, loads may give what has been overwritten."""
+        self.weak = weak
         self._detector_before, self.detector = self.detector, RaceDetector(self._conflict)
         self.waits.clear()
         self.running = True

@@ -7,6 +7,7 @@ and arrays of f32 need no more shadow than they have bytes. It holds the number 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 import numpy as np
 
@@ -87,9 +88,13 @@ class TouchedBox:
         self._offset = offset
         self._strides = tuple(strides)
 
+    @property
+    def count(self) -> int:
+        return prod(self.shape)
+
     def elements(self) -> Iterator[TouchedElements]:
         """Yield each element, with its position in the flattened box as its lane."""
-        for lane in range(int(np.prod(self.shape))):
+        for lane in range(self.count):
             yield TouchedElements(
                 self.shadow, np.array([self.address(lane) - self.shadow.base]), np.array([lane]), self.size
             )
@@ -156,6 +161,10 @@ class TouchedElements:
         self.offsets = offsets
         self.lanes = lanes
 
+    @property
+    def count(self) -> int:
+        return self.lanes.size
+
     def elements(self) -> Iterator[TouchedElements]:
         """Yield each element."""
         for at in range(self.lanes.size):
@@ -164,7 +173,9 @@ class TouchedElements:
     def chosen(self, mask: np.ndarray) -> TouchedElements:
         """Return the elements whose lanes are set in a tile."""
         keep = np.ravel(mask)[self.lanes]
-        return TouchedElements(self.shadow, self.offsets[keep], self.lanes[keep], self.size)
+        found = TouchedElements(self.shadow, self.offsets[keep], self.lanes[keep], self.size)
+        found.before = None if self.before is None else self.before[keep]
+        return found
 
     def cells(self, array: Cells) -> Cells:
         return array[self._indices(self.shadow.granule)]

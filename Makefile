@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench bench-sweep bench-compare bench-neighbours bench-foreign bench-farm bench-processors docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code arm-test lock clean
+.PHONY: help demo test lint types bench bench-sweep bench-compare bench-neighbours bench-foreign bench-farm bench-processors docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code nvidia-code arm-test lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -42,6 +42,7 @@ help:
 	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
 	@echo "make amd-test   compile all golden programs for AMD's GPUs, and execute that code, without one"
 	@echo "make amd-code   compare code for AMD's GPUs with that of Triton's own programs; writes a table of docs/gpu.md"
+	@echo "make nvidia-code   the same for NVIDIA's GPUs, beside the vendor's assembler too"
 	@echo "make arm-test   run golden programs as code for AArch64 under an emulator (needs Debian and qemu-aarch64)"
 	@echo "make gpu-bench  measure GPU code beside torch, on a machine with a GPU"
 	@echo "make lock       pin the packages that CI installs"
@@ -126,8 +127,8 @@ gpu-test: $(VENV)/.gpu
 amd-test: $(VENV)/.gpu $(VENV)/.gpu-bench
 	$(BIN)/python -m pytest tests/gpu/amd_*.py -n $(JOBS) $(ARGS)
 
-amd-code: $(VENV)/.gpu
-	$(BIN)/python bench/amd.py --write
+amd-code nvidia-code: $(VENV)/.gpu
+	$(BIN)/python bench/gpu_code.py $(@:-code=) --write
 
 build/aarch64/.ready: tests/arm/prepare.sh | $(VENV)/.test
 	sh tests/arm/prepare.sh build/aarch64 $(BIN)/python

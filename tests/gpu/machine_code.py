@@ -27,10 +27,11 @@ class Loop:
 
 @dataclass(frozen=True)
 class MachineCode:
-    """`stack` is the bytes that a thread has on it."""
+    """`loops` are the innermost ones, `nests` all; `stack` is the bytes that a thread has on it."""
 
     names: tuple[str, ...]
     loops: tuple[Loop, ...]
+    nests: tuple[Loop, ...]
     stack: int
 
     def vectors(self, start: str) -> Counter[str]:
@@ -55,7 +56,8 @@ def machine_code(cubin: bytes) -> MachineCode:
     assert found is not None, usage
     names, spans = _parsed(code)
     inner = [(a, b) for a, b in spans if not any((c, d) != (a, b) and a <= c and d <= b for c, d in spans)]
-    return MachineCode(tuple(names), tuple(Loop(tuple(names[a : b + 1])) for a, b in inner), int(found[1]))
+    loops, nests = (tuple(Loop(tuple(names[a : b + 1])) for a, b in some) for some in (inner, spans))
+    return MachineCode(tuple(names), loops, nests, int(found[1]))
 
 
 def _said(*command: str | Path) -> str:

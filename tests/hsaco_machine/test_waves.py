@@ -110,16 +110,21 @@ def _product(kind: str) -> object:
     return instruction(0xCC000020 | number << 16 | 1 << 14, 0x18000000 | factors | signs << 29)
 
 
-@pytest.mark.parametrize(("size", "depth", "number"), [(32, 8, 0x4C), (16, 16, 0x4D)])
-def test_a_product_of_a_wave_of_64_is_that_of_numpy(size: int, depth: int, number: int) -> None:
-    """``v_mfma_f32_…_f16 v[32:], v[0:1], v[16:17], v[32:]``: four elements along the depth for each group."""
+@pytest.mark.parametrize(
+    ("size", "depth", "number", "dtype"),
+    [(32, 8, 0x4C, np.float16), (16, 16, 0x4D, np.float16), (32, 2, 0x44, np.float32), (16, 4, 0x45, np.float32)],
+)
+def test_a_product_of_a_wave_of_64_is_that_of_numpy(size: int, depth: int, number: int, dtype: type) -> None:
+    """``v_mfma_f32_… v[32:], v[0:1], v[16:17], v[32:]``: of f16 four elements along the depth for each group, of f32
+    one. The places are those of the instruction set document of CDNA 3 (7.1: matrix layouts)."""
     rng = np.random.default_rng(2)
     a, b, c = rng.integers(-4, 5, (size, depth)), rng.integers(-4, 5, (depth, size)), rng.integers(-4, 5, (size, size))
     found, groups = wave(64, "cdna"), 64 // size
     for place, factors in ((0, a), (16, b.T)):
-        parts = np.concatenate([factors[:, 4 * group : 4 * group + 4] for group in range(groups)])
-        words = np.ascontiguousarray(parts.astype(np.float16)).view(np.uint32)
-        found.vectors[place], found.vectors[place + 1] = words.T
+        each = depth // groups
+        parts = np.concatenate([factors[:, each * group : each * (group + 1)] for group in range(groups)])
+        words = np.ascontiguousarray(parts.astype(dtype)).view(np.uint32)
+        found.vectors[place : place + words.shape[1]] = words.T
     places = _places_of_sums(size)
     for register, (rows, columns) in enumerate(places):
         found.vectors[32 + register] = c[rows, columns].astype(np.float32).view(np.uint32)
@@ -127,6 +132,17 @@ def test_a_product_of_a_wave_of_64_is_that_of_numpy(size: int, depth: int, numbe
     matrix.run(found, instruction(0xD3800020 | number << 16, factors, family="cdna"))
     for register, (rows, columns) in enumerate(places):
         np.testing.assert_array_equal(found.vectors[32 + register].view(np.float32), (a @ b + c)[rows, columns])
+
+
+def test_lanes_come_from_the_row_beside_by_a_table() -> None:
+    """``v_permlanex16_b32 v1, v0, s2, s3``: lane i of 16 takes the lane of the other row that digit i names."""
+    found = wave()
+    found.vectors[0] = 100 + np.arange(32)
+    found.write_scalar(2, 0x76543210, 32)
+    found.write_scalar(3, 0x0123ABCD, 32)
+    vector.run(found, instruction(0xD65C0001, VECTOR | 2 << 9 | 3 << 18))
+    table = [0, 1, 2, 3, 4, 5, 6, 7, 13, 12, 11, 10, 3, 2, 1, 0]
+    assert found.vectors[1].tolist() == [100 + 16 + place for place in table] + [100 + place for place in table]
 
 
 def _places_of_sums(size: int) -> list[tuple[np.ndarray, np.ndarray]]:

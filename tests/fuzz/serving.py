@@ -18,8 +18,8 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from tileir.tools.documents import page
 from tileir.tools.serve.limits import ServeLimits
+from tileir.tools.serve.panes import page
 from tileir.tools.serve.server import ADDRESS, PageServer
 
 PATIENCE = 120.0

@@ -17,10 +17,9 @@ import pytest
 
 import tileir
 from tests.fuzz.serving import ADDRESS, ENDLESS, HONEST, LIMITS, Attacker, answers, attacked, served
-from tileir.tools.documents import page
 from tileir.tools.serve import work
 from tileir.tools.serve.limits import ServeLimits
-from tileir.tools.serve.panes import PANES
+from tileir.tools.serve.panes import PANES, page
 from tileir.tools.serve.server import PageServer
 from tileir.tools.serve.work import Busy, PageWorkers
 from tileir.tools.serve.worker import answered

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from test_serve import EXP, SOFTMAX, WORDS
 
-from tileir.tools.documents import page
+from tileir.tools.serve.panes import page
 from tileir.tools.serve.server import PageServer
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="the page is tested in a browser that selenium drives")

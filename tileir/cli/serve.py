@@ -10,7 +10,7 @@ from tileir.examples import FOLDER
 from tileir.runtime.loading import from_bytecode
 from tileir.runtime.reading import MAGIC
 from tileir.text.printer import to_text
-from tileir.tools.documents import page
+from tileir.tools.serve.panes import page
 from tileir.tools.serve.server import PageServer
 
 _FIRST, _GRID = FOLDER / "vector_add.mlir", "2"

@@ -21,6 +21,7 @@ from tileir.cpu.llvm.engine import assembly, host, optimized_text
 from tileir.cpu.llvm.metadata import CodePlace
 from tileir.cpu.lowering.functions import Instruments
 from tileir.cpu.run.program import lowered
+from tileir.gpu.arch import CAPABILITIES
 from tileir.ir import core
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
@@ -29,6 +30,7 @@ from tileir.passes.running import Step
 from tileir.runtime.module import Kernel, Module
 from tileir.text.parser import parse
 from tileir.text.printer import to_text
+from tileir.tools.documents import document
 from tileir.tools.optimise import watched
 
 if TYPE_CHECKING:
@@ -367,3 +369,27 @@ def available() -> list[str]:
     lacking: Iterable[str] = () if find_spec("triton") else ("TTIR", "TTGIR", "PTX", "SASS")
     lacking = (*lacking, "SASS") if disassembler() is None else lacking
     return [name for name in PANES if name not in lacking]
+
+
+# ---------------------------------------------------------------- the page
+
+FIRST = ("Tile IR", "LLVM IR", "assembly")
+"""The panes that are open at first."""
+LAUNCHES = ("run", "sanitize")
+
+
+def page(text: str, grid: str = "1", words: str = "") -> str:
+    """Return the document, with a program in its editor."""
+    state: dict[str, Any] = {
+        "text": text,
+        "kernel": "",
+        "level": "2",
+        "passes": "",
+        "arch": "sm_90",
+        "grid": grid,
+        "arguments": words,
+        "target": "cpu",
+        "panes": list(FIRST),
+    }
+    data = {"state": state, "panes": [*available(), *LAUNCHES], "archs": [f"sm_{one}" for one in CAPABILITIES]}
+    return document(__package__, data)

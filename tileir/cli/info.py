@@ -16,8 +16,6 @@ from tileir.cache import MAX_BYTES, Cache, default_directory
 from tileir.cli import FINE, files, show
 from tileir.cli.show import Justify
 from tileir.cli.signature import Signature
-from tileir.cpu.llvm.engine import host
-from tileir.cpu.run.threads import default_threads
 from tileir.gpu.cuda_driver import cuda_driver
 from tileir.gpu.driver import Driver
 from tileir.gpu.hip_driver import hip_driver
@@ -135,7 +133,7 @@ def _facts() -> dict[str, str | dict[str, str]]:
         "packages": {name: _version(name) for name in _PACKAGES},
         "GPUs of NVIDIA": _gpus(cuda_driver),
         "GPUs of AMD": _gpus(hip_driver),
-        "native code": f"{host().cpu}, vectors of {host().vector_bits} bits, {_threads()}",
+        "native code": _native(),
         "cache": _cache(),
     }
 
@@ -149,7 +147,18 @@ def _gpus(started: Callable[[], Driver]) -> str:
         return f"none: {error}"
 
 
+def _native() -> str:
+    """Return the processor that native code is made for, or why there is none."""
+    try:
+        from tileir.cpu.llvm.engine import host
+    except ImportError as error:
+        return f"none: {error}"
+    return f"{host().cpu}, vectors of {host().vector_bits} bits, {_threads()}"
+
+
 def _threads() -> str:
+    from tileir.cpu.run.threads import default_threads
+
     try:
         return f"{default_threads()} threads"
     except ValueError as error:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tileir.ir.diagnostics import Coordinates, Trap, UnsupportedError
 from tileir.runtime.arguments import Argument
@@ -17,10 +17,12 @@ from tileir.sanitize.findings import Finding
 from tileir.sanitize.launch import sanitize_bound
 from tileir.tools.documents import document
 from tileir.tools.interpreted import bound_arguments, placed, run_listened
-from tileir.tools.profile.measure import MOST_TRACED, LaunchMeasurement, measured_launch
 from tileir.tools.program_lines import ProgramLines
 from tileir.tools.view.data import ArrayValues, page_data
 from tileir.tools.view.record import Recorder, usually_watched
+
+if TYPE_CHECKING:
+    from tileir.tools.profile.measure import LaunchMeasurement
 
 _HEIGHT = 820
 
@@ -144,11 +146,13 @@ def view_bound(
 def _timed(kernel: Kernel, grid: Grid, arguments: Sequence[Argument], notes: list[str]) -> LaunchMeasurement | None:
     """Return the launch measured on native code, which leaves its arrays as they are; None, with a note, without
     one."""
-    traced = prod(grid) <= MOST_TRACED
     try:
+        from tileir.tools.profile.measure import MOST_TRACED, measured_launch
+
+        traced = prod(grid) <= MOST_TRACED
         found = measured_launch(kernel, grid, arguments, {"timeout": PATIENCE}, SAMPLED, traced, keep=True)
-    except (Trap, UnsupportedError) as error:
-        what = error.what if isinstance(error, UnsupportedError) else error.message
+    except (ImportError, Trap, UnsupportedError) as error:
+        what = str(getattr(error, "what", None) or getattr(error, "message", error))
         notes.append(f"no time on native code: {what}")
         return None
     notes += found.notes

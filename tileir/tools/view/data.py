@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.ir.loc import FileLoc, Location, SourceLoc, file_position
 from tileir.ir.types import TokenType
 from tileir.sanitize.findings import Finding
-from tileir.tools.profile.measure import LaunchMeasurement
 from tileir.tools.program_lines import ProgramLines
 from tileir.tools.view.pictures import Picture, reduced, values_of
 from tileir.tools.view.record import CORNER, RecordedLaunch, TouchRecord, ValueRecord
+
+if TYPE_CHECKING:
+    from tileir.tools.profile.measure import LaunchMeasurement
 
 MOST_CELLS = 512
 """Rows and columns of the picture of an array."""

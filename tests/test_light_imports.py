@@ -1,0 +1,59 @@
+"""Parts of the package do without packages that others need, as in a browser, where there is no LLVM."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+BLOCK = """\
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {missing}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+import tileir
+"""
+TEXT = """
+module = tileir.load("examples/saxpy.mlir")
+assert tileir.verify(module).ok
+data = tileir.to_bytecode(module)
+assert tileir.to_text(tileir.from_bytecode(data)).count("store_view_tko")
+"""
+RUN = """
+import numpy as np
+from tileir.cli import main
+
+tileir.optimize(module, level=2)
+kernel = module["saxpy"]
+arrays = np.ones((128, 256), np.float32), np.ones((128, 256), np.float32)
+kernel.launch((2, 2), *arrays, 2.0, 128, 256, target="interp")
+assert (arrays[1] == 3).any()
+assert "saxpy" in tileir.view(kernel, (2, 2), *arrays, 2.0, 128, 256).html
+assert main(["info", "examples/saxpy.mlir"]) == 0
+assert main(["info"]) == 0
+for words in (["check"], ["opt", "-O2"], ["compile", "--target", "sm_90", "--emit", "ttir"]):
+    assert main([words[0], "examples/saxpy.mlir", *words[1:]]) == 0
+try:
+    kernel.launch((2, 2), *arrays, 2.0, 128, 256)
+except tileir.UnsupportedError as error:
+    assert "not available" in str(error)
+"""
+
+
+def ran(missing: tuple[str, ...], program: str) -> None:
+    code = BLOCK.format(missing=missing) + program
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_text_verifier_and_bytecode_need_python_alone() -> None:
+    ran(("llvmlite", "numpy", "ml_dtypes", "rich"), TEXT)
+
+
+def test_all_but_native_code_does_without_llvm() -> None:
+    ran(("llvmlite",), TEXT + RUN)

@@ -195,6 +195,7 @@ def test_it_ends_the_process_that_compiles_a_large_kernel(monkeypatch):
         os.kill(os.getpid(), signal.SIGINT)
 
     kernel, arrays = tileir.parse(accesses(12))["k"], [np.ones((8, 32), np.float32) for _ in range(12)]
+    monkeypatch.setattr(engine, "LARGE", 1 << 12)
     monkeypatch.setattr(engine.subprocess, "Popen", started)
     threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
@@ -208,6 +209,7 @@ def test_it_ends_the_process_that_compiles_a_large_kernel(monkeypatch):
 
 @pytest.mark.parametrize("executable", ["", "/nowhere/python", "/bin/false"])
 def test_a_large_kernel_is_compiled_here_where_no_process_can_be_made_for_it(executable, monkeypatch, tmp_path):
+    monkeypatch.setattr(engine, "LARGE", 1 << 12)
     monkeypatch.setattr(sys, "executable", executable)
     monkeypatch.setenv("TILEIR_CACHE_DIR", str(tmp_path))
     arrays = [np.ones((8, 32), np.float32) for _ in range(12)]
@@ -216,6 +218,7 @@ def test_a_large_kernel_is_compiled_here_where_no_process_can_be_made_for_it(exe
 
 
 def test_the_death_of_llvm_on_a_large_kernel_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.setattr(engine, "LARGE", 1 << 12)
     monkeypatch.setattr(engine, "_START", "import os; os.abort()  # {path}")
     monkeypatch.setenv("TILEIR_CACHE_DIR", str(tmp_path))
     with pytest.raises(tileir.UnsupportedError, match="LLVM does not compile the kernel: it was ended by SIGABRT"):

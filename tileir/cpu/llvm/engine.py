@@ -254,7 +254,7 @@ def _away(function: Callable[[], T]) -> T:
 # ---------------------------------------------------------------- large modules
 
 
-LARGE = 1 << 12
+LARGE = 1 << 13
 """Lines of a module beyond which LLVM may take longer than an interrupt can wait. A thread cannot be ended; a process
 can."""
 _START = "import sys; sys.path[:] = {path!r}; from tileir.cpu.llvm.engine import serve; serve()"

@@ -145,15 +145,19 @@ class Rebuilding:
 
     def copy(self, op: Op) -> Op:
         """Return an operation like `op`, or `op` itself, of rebuilt operands and regions; it stands nowhere yet."""
+        if self.takes_over and self.values and not self.values.keys().isdisjoint(op.operands):
+            op.operands = tuple([self.values.get(value, value) for value in op.operands])
+        regions: list[Block | None] = []
+        for block in op.regions:  # here, as each call between a region and the next inside it makes the walk deeper
+            regions.append(None if block is None else self.region(block))
         if self.takes_over:
-            return self._taken(op)
-        regions = tuple(None if block is None else self.region(block) for block in op.regions) if op.regions else ()
+            return self._taken(op, regions)
         values = self.values
         made = type(op)(
             [values[value] for value in op.operands],
             op.result_types,
             op.attributes.copy(),
-            regions,
+            tuple(regions),
             segments=op.segments,
         )
         if self.callers:
@@ -164,14 +168,11 @@ class Rebuilding:
             made.discardable = dict(op.discardable)
         return made
 
-    def _taken(self, op: Op) -> Op:
-        """Return `op` itself, of rebuilt operands and regions."""
-        values = self.values
-        if values and not values.keys().isdisjoint(op.operands):
-            op.operands = tuple([values.get(value, value) for value in op.operands])
-        if op.regions:
-            op.regions = tuple(None if block is None else self.region(block) for block in op.regions)
-            for block in op.regions:
+    def _taken(self, op: Op, regions: Sequence[Block | None]) -> Op:
+        """Return `op` itself, whose operands are rebuilt, with rebuilt regions."""
+        if regions:
+            op.regions = tuple(regions)
+            for block in regions:
                 if block is not None:
                     block.parent = op
         return op

@@ -54,17 +54,12 @@ class Sharing(Rebuilding):
         super().__init__(log)
         self.known: list[dict[Hashable, Sequence[Value]]] = [{}]
 
-    def visit(self, op: Op) -> None:
-        around = self.known
-        if op.regions and (isinstance(op, CLOSED) or ISOLATED in op.spec.traits):
-            self.known = [{}]
-        super().visit(op)
-        self.known = around
-
     def region(self, block: Block) -> Block:
-        self.known.append({})
+        op, around = block.parent, self.known
+        is_closed = op is None or isinstance(op, CLOSED) or ISOLATED in op.spec.traits
+        self.known = [{}] if is_closed else [*around, {}]
         made = super().region(block)
-        self.known.pop()
+        self.known = around
         return made
 
     def emit(self, op: Op) -> Sequence[Value]:

@@ -163,7 +163,7 @@ def _amd_figures(made: Code) -> Iterator[str]:
 def _nvidia_figures(made: Code) -> Iterator[str]:
     code = machine_code(made.binary)
     (info,) = cubin_kernels(made.binary).values()
-    loop = max((one.names for one in code.nests), key=lambda names: (_products(names), -len(names)), default=())
+    loop = max((one.names for one in code.nests), key=lambda names: _products(names) / len(names), default=())
     accesses = [name for name in code.names if name.startswith(("LDG", "STG", "LDGSTS"))]
     yield str(len(code.names))
     yield str(len(loop) if _products(loop) else "-")

@@ -27,7 +27,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class MachineCode:
-    """`loops` are the innermost ones, `nests` all; `stack` is the bytes that a thread has on it."""
+    """`loops` are the innermost that end under a condition, `nests` are all; `stack` is the bytes of a thread."""
 
     names: tuple[str, ...]
     loops: tuple[Loop, ...]
@@ -54,9 +54,11 @@ def machine_code(cubin: bytes) -> MachineCode:
         usage = _said(tools / "cuobjdump", "-res-usage", file.name)
     found = re.search(r"STACK:(\d+)", usage)
     assert found is not None, usage
-    names, spans = _parsed(code)
+    names, jumps = _parsed(code)
+    spans = [(first, last) for first, last, conditional in jumps if conditional]
+    every = [(first, last) for first, last, _ in jumps]
     inner = [(a, b) for a, b in spans if not any((c, d) != (a, b) and a <= c and d <= b for c, d in spans)]
-    loops, nests = (tuple(Loop(tuple(names[a : b + 1])) for a, b in some) for some in (inner, spans))
+    loops, nests = (tuple(Loop(tuple(names[a : b + 1])) for a, b in some) for some in (inner, every))
     return MachineCode(tuple(names), loops, nests, int(found[1]))
 
 
@@ -65,21 +67,23 @@ def _said(*command: str | Path) -> str:
     return done.stdout + done.stderr
 
 
-def _parsed(code: str) -> tuple[list[str], list[tuple[int, int]]]:
-    """The instructions, and from where to where loops go. A jump back without a condition ends a wait, not a loop."""
+def _parsed(code: str) -> tuple[list[str], list[tuple[int, int, bool]]]:
+    """The instructions, and from where to where jumps back go, and whether under a condition. One without ends a wait,
+    or a loop that is left in its middle."""
     names: list[str] = []
     labels: dict[str, int] = {}
-    jumps: list[tuple[int, str]] = []
+    jumps: list[tuple[int, str, bool]] = []
     for label, instruction in _lines(code):
         if label:
             labels[label] = len(names)
         elif instruction:
             name, operands, conditional = instruction
             target = re.search(r"\.L_\w+", operands)
-            if name.startswith("BRA") and conditional and target:
-                jumps.append((len(names), target[0]))
+            if name.startswith("BRA") and target:
+                jumps.append((len(names), target[0], conditional))
             names.append(name)
-    return names, [(labels[target], place) for place, target in jumps if labels.get(target, place) < place]
+    back = ((labels.get(target, place), place, conditional) for place, target, conditional in jumps)
+    return names, [(first, place, conditional) for first, place, conditional in back if first < place]
 
 
 def _lines(code: str) -> Iterator[tuple[str, tuple[str, str, bool] | None]]:

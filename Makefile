@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench bench-sweep bench-compare bench-neighbours bench-foreign bench-farm bench-processors docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code nvidia-code arm-test lock clean
+.PHONY: help demo test lint types bench bench-sweep bench-compare bench-neighbours bench-foreign bench-farm bench-processors bench-triton docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code nvidia-code arm-test lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -31,6 +31,7 @@ help:
 	@echo "make bench-compare REV=main    measure another revision beside this one; fails if something became slower"
 	@echo "make bench-neighbours    measure launches after pauses, and right after NumPy and torch"
 	@echo "make bench-foreign    measure kernels of cuTile Python that are written for GPUs beside torch"
+	@echo "make bench-triton   measure Triton kernels and compiled models beside torch, Triton's interpreter and cuTile"
 	@echo "make bench-processors    measure code for lesser processors beside this one's"
 	@echo "make bench-farm     measure what jobs and grids over several processes cost"
 	@echo "make docs       generate the reference pages again"
@@ -75,6 +76,10 @@ bench-neighbours: $(VENV)/.bench
 
 bench-foreign: $(VENV)/.bench
 	$(BIN)/python bench/foreign.py $(ARGS)
+
+bench-triton: $(VENV)/.bench
+	$(BIN)/python bench/triton_cpu.py
+	$(BIN)/python bench/triton_cpu.py --models
 
 bench-processors: $(VENV)/.bench
 	$(BIN)/python bench/processors.py

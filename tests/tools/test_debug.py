@@ -14,6 +14,7 @@ from launches import RACE, race
 import tileir
 from tileir.tools.debug.expressions import ExpressionError, evaluate
 from tileir.tools.debug.terminal import debug
+from tileir.triton import from_ttir
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,6 +53,21 @@ def test_steps_go_into_over_and_out_of_a_loop() -> None:
     over = said("break 10", "c", "next", grid=1)
     assert "race.mlir:11" not in over and "race.mlir:16" in over
     assert "race.mlir:8" in said("step 5", grid=1)
+
+
+def test_a_program_read_as_ttir_is_stepped_through_in_that_text() -> None:
+    text = """tt.func public @one(%x: !tt.ptr<f32>) {
+  %two = arith.constant 2.0 : f32
+  tt.store %x, %two : !tt.ptr<f32>
+  tt.return
+}
+"""
+    output = io.StringIO()
+    kernel = from_ttir(text, "one.ttir")["one"]
+    commands = io.StringIO("break one.ttir:3\ncontinue\n")
+    debug(kernel, 1, [np.zeros(1, np.float32)], None, stdin=commands, stdout=output)
+    assert "breakpoint 1: tile block (0, 0, 0), one.ttir:3" in output.getvalue()
+    assert "  3\ttt.store %x, %two : !tt.ptr<f32>" in output.getvalue()
 
 
 def test_the_next_tile_block() -> None:

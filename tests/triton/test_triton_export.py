@@ -16,6 +16,8 @@ import triton
 
 import tileir
 from tests.triton.launched_kernels import add, doubled, scalars
+from tileir.ir.loc import file_position
+from tileir.ops.pointers import StorePtr
 from tileir.triton import to_tile_ir
 
 FILE = Path(__file__).with_name("launched_kernels.py")
@@ -27,6 +29,13 @@ def test_a_kernel_becomes_a_module() -> None:
     x, out = np.arange(300, dtype=np.float32), np.zeros(300, np.float32)
     module["add"].launch(3, x, x, out, 300)
     assert (out == 2 * x).all() and tileir.verify(module).ok
+
+
+def test_bytecode_has_the_lines_of_the_python_file() -> None:
+    again = tileir.from_bytecode(tileir.to_bytecode(to_tile_ir(doubled, "*fp32,i32", {"BLOCK": 16})))
+    (store,) = (op for op in again["doubled"].entry.walk() if isinstance(op, StorePtr))
+    place = file_position(store.loc)
+    assert place.file == str(FILE) and "tl.store(x_ptr" in FILE.read_text().splitlines()[place.line - 1]
 
 
 def test_types_come_in_order_or_by_name() -> None:

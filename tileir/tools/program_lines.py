@@ -25,6 +25,7 @@ class ProgramLines:
     def __init__(self, module: Module) -> None:
         self._lines: dict[Op, int] = {}
         source = module.source
+        self._imported = source is None
         if source is None or not all(type(op.loc) is SourceLoc for item in module.items for op in item.walk()):
             source = self._printed(module, source)
         else:
@@ -54,12 +55,17 @@ class ProgramLines:
         return own + [place for place in self.elsewhere(op.loc) if place not in own]
 
     def elsewhere(self, loc: Location) -> list[LinePlace]:
-        """Return the lines of a location that names files: where it is, and where that was called from."""
+        """Return the lines of a location that names files: where it is, and where that was called from.
+
+        A program that was imported from another language has lines in the text that it was imported from.
+        """
         found = []
         while True:
             place = file_position(loc)
             if isinstance(place, FileLoc) and place.line > 0 and self._known(place.file):
                 found.append(LinePlace(place.file, place.line))
+            elif isinstance(place, SourceLoc) and self._imported and self._takes(place.source):
+                found.append(LinePlace(place.source.name, place.source.position(place.offset)[0]))
             if not isinstance(loc, CallSiteLoc):
                 return list(dict.fromkeys(found))
             loc = loc.caller
@@ -72,3 +78,7 @@ class ProgramLines:
                 return False
             self.sources[file] = Source(file, "".join(lines))
         return True
+
+    def _takes(self, source: Source) -> bool:
+        """Return whether a text is one of `sources`; it is added where its name is free."""
+        return self.sources.setdefault(source.name, source) is source

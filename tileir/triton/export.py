@@ -48,7 +48,7 @@ def to_tile_ir(
 
     from tileir.triton.compiler import CpuBackend
     from tileir.triton.driver import NAME, WARP
-    from tileir.triton.program import Stages
+    from tileir.triton.program import Stages, give_scopes
 
     function = _function(kernel)
     target = GPUTarget(NAME, NAME, WARP)
@@ -63,6 +63,7 @@ def to_tile_ir(
     module = source.make_ir(target, chosen, functions, backend.get_module_map(), context)
     stages, metadata = Stages(), {"target": target}
     stages.tileir(stages.ttir(module, metadata), metadata)
+    give_scopes(stages.module)
     return stages.module
 
 

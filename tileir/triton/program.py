@@ -59,7 +59,7 @@ class Stages:
         """Put the program in the form that is read again fastest."""
         from tileir.bytecode import encode
 
-        _give_scopes(self.module)
+        give_scopes(self.module)
         try:
             content = encode(self.module)
         except DiagnosticError:  # an extension, which has no bytecode
@@ -134,7 +134,7 @@ def _moved(loc: l.Location, files: dict[str, str]) -> l.Location:
     return replace(place, file=files.get(place.file, place.file))
 
 
-def _give_scopes(module: Module) -> None:
+def give_scopes(module: Module) -> None:
     """Give each location the debug scope that bytecode wants: the function that it is in."""
     for item in module.items:
         place = l.file_position(item.loc)

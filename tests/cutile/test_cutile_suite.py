@@ -69,7 +69,8 @@ def test_torch():
     torch.zeros(-1, device="cuda")
 
 def test_graph():
-    torch.cuda.CUDAGraph()
+    with torch.cuda.graph(torch.cuda.CUDAGraph()):
+        torch.ones(1, device="cuda").item()
 """
 
 

@@ -78,7 +78,7 @@ class TestChoiceOfOptions:
             return Artifacts({}, bytes([spilled]), {"shared": 0})
 
         monkeypatch.setattr(program, "compile_ttir", compile_ttir)
-        monkeypatch.setattr(program, "spills_of", lambda binary: binary[0])
+        monkeypatch.setattr(program, "_spilled", lambda artifacts: artifacts.binary[0])
         monkeypatch.setattr(
             program, "options_for", lambda entry, arch, requested: CompileOptions(requested.warps or 4, 2)
         )
@@ -97,6 +97,6 @@ class TestChoiceOfOptions:
         compiled(source(COPY), arch_named("gfx1100"), [], ["hsaco"], RequestedOptions(4, 2))
         assert tried == [(4, 2)]
 
-    def test_code_for_other_vendors_stays(self, tried: list[tuple[int, int]]) -> None:
+    def test_code_for_other_vendors_is_chosen_alike(self, tried: list[tuple[int, int]]) -> None:
         compiled(source(COPY), arch_named("sm_90"), [], ["cubin"])
-        assert tried == [(4, 2)]
+        assert tried == [(4, 2), (8, 2), (4, 1), (8, 1), (16, 1)]

@@ -108,7 +108,7 @@ class TestArrays:
         tensor = TorchTensor(memory.address)
         version = SimpleNamespace(hip="6.4.0")
         cuda = SimpleNamespace(
-            is_initialized=lambda: True, current_stream=lambda ordinal: SimpleNamespace(cuda_stream=9)
+            is_initialized=lambda: True, current_stream=lambda ordinal: SimpleNamespace(cuda_stream=7)
         )
         torch = SimpleNamespace(Tensor=TorchTensor, strided=STRIDED, version=version, cuda=cuda, _C=SimpleNamespace())
         monkeypatch.setitem(sys.modules, "torch", torch)

@@ -18,7 +18,7 @@ from typing import TypeGuard
 
 from tileir.analysis.affine import is_even, is_even_along, is_uniform, is_uniform_along, lane_steps, unit_dimension
 from tileir.analysis.effects import MemoryAccess
-from tileir.analysis.expressions import Expression, number
+from tileir.analysis.expressions import Expression, TooLarge, number
 from tileir.analysis.forms import Affine, Forms, Needs, Reading, Tensor, lanes, relaned
 from tileir.ir import types as t
 from tileir.ir.attributes import Predicate
@@ -243,6 +243,16 @@ class Region:
     def base(self) -> Expression:
         """The address of the first element."""
         return relaned(self.address.form, (number(0),) * len(self.extents))
+
+    @property
+    def known_base(self) -> Expression | None:
+        """The address of the first element; None if it is that of a value nothing is known of, or is too large."""
+        if self.access.address not in self._known:
+            return None
+        try:
+            return self.base
+        except TooLarge:
+            return None
 
     @cached_property
     def steps(self) -> tuple[Expression | None, ...]:

@@ -71,4 +71,4 @@ def test_a_result_that_differs_in_one_bit_is_noticed(rehearsal: Device, monkeypa
 
     monkeypatch.setattr(MachineDriver, "launch", wrong)
     with pytest.raises(AssertionError, match="array 0"):
-        rehearsal.assert_like_interpreter(kernel, (1,), [array])
+        rehearsal.assert_like_interpreter(tileir.parse(text)["k"], (1,), [array])

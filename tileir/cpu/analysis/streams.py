@@ -85,11 +85,12 @@ def next_place(region: Region) -> NextPlace | None:
 
     A loop that reads on where it has stopped, as in a row in pieces, is none: the processor sees that itself.
     """
-    if not region.is_box:
+    base = region.known_base if region.is_box else None
+    if base is None:
         return None
     size = region.access.tile.count * region.bytes
-    for symbol in _advancing(region.base):
-        step = region.base.step(symbol)
+    for symbol in _advancing(base):
+        step = base.step(symbol)
         turn = symbol if isinstance(symbol, Turn) else None
         if step is None or not all(isinstance(each, ScalarParameter | GridExtent) for each in step.symbols()):
             continue

@@ -37,7 +37,9 @@ class Outcome:
     trap: tileir.Trap | None
 
 
-def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], target: str) -> Outcome:
+def outcome(
+    kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], target: str, threads: int | None = None
+) -> Outcome:
     """Launch on the arrays themselves and restore their contents, so that addresses are the same for every target.
 
     Targets get the program unchanged, with all its operations.
@@ -49,7 +51,7 @@ def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            options: dict[str, object] = {} if target == "interp" else {"optimize": False}
+            options: dict[str, object] = {} if target == "interp" else {"optimize": False, "threads": threads}
             kernel.launch(grid, *args, target=target, check=False, output=printed.append, **options)
         except tileir.Trap as error:
             trap = error

@@ -100,7 +100,8 @@ def test_an_example_gives_the_same(example: Example, target: str) -> None:
     optimised = tileir.optimize(module, HIGHEST)
     args = list(example.arguments(example.sizes, np.random.default_rng(1)).values())
     grid = example.grid(example.sizes)
-    first, second = (outcome(one[example.kernel], grid, args, target) for one in (module, optimised))
+    # Atomic sums of f32 depend on the order of tile blocks.
+    first, second = (outcome(one[example.kernel], grid, args, target, threads=1) for one in (module, optimised))
     assert_same_bits(sorted_lines(first), sorted_lines(second))
     assert_settled(optimised, HIGHEST)
 

@@ -115,7 +115,7 @@ DEEP = {
     "a chain of calls": lambda: chain(MAX_CALL_DEPTH),
     "a chain of uses": lambda: uses(LONGEST),
     "a chain of branches": lambda: branches(LONGEST // 4),
-    "a chain of tokens": lambda: tokens(LONGEST // 12),
+    "a chain of tokens": lambda: tokens(LONGEST // 30),
     "a chain of masks": lambda: masks(LONGEST // 12),
     "a product of sums of 30 parameters": lambda: sums(30),
 }
@@ -151,8 +151,11 @@ TOOLS: dict[str, Callable[[tileir.Kernel], object]] = {
 }
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-@pytest.mark.parametrize("program", DEEP)
+CASES = [(program, tool) for program in DEEP for tool in TOOLS if (program, tool) != ("endless loops", "view")]
+"""A view has no limit of iterations of its own: it pictures a kernel that does not end for as long."""
+
+
+@pytest.mark.parametrize(("program", "tool"), CASES)
 def test_a_deep_program_goes_through(program: str, tool: str) -> None:
     kernel = tileir.parse(DEEP[program]())["k"]
     if program == "endless loops" and tool in ("interp", "cpu"):

@@ -146,7 +146,9 @@ def _flat(outputs: Outputs) -> tuple[Tensor, ...]:
 
 def _launch_of(found: object) -> tuple[GridLike, Sequence[object]]:
     if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[1], Sequence):
-        raise TypeError("launch: expected to return (grid, arguments), got another form")
+        kinds = [type(one).__name__ for one in found] if isinstance(found, tuple) else []
+        got = f"({', '.join(kinds)})" if kinds else type(found).__name__
+        raise TypeError(f"launch: expected to return (grid, arguments), got {got}")
     return found
 
 

@@ -47,16 +47,18 @@ def test_tiles_of_a_view_are_apart_on_any_grid() -> None:
     assert report.bounds.assuming == ("each array holds the views that are made of it",)
 
 
+STORE_OF_ROWS = [
+    "%t = make_tensor_view %p, shape = [%rows, %rows], strides = [%columns, 1]"
+    " : tile<i32> -> tensor_view<?x?xf32, strides=[?,1]>",
+    "%v = make_partition_view %t : partition_view<tile=(4x4), tensor_view<?x?xf32, strides=[?,1]>>",
+    "%c = constant <f32: 1.0> : tile<4x4xf32>",
+    "%w = store_view_tko weak %c, %v[%x, %y]"
+    " : tile<4x4xf32>, partition_view<tile=(4x4), tensor_view<?x?xf32, strides=[?,1]>>, tile<i32> -> token",
+]
+
+
 def test_what_is_assumed_of_a_number_is_said_in_the_words_of_the_program() -> None:
-    store = [
-        "%t = make_tensor_view %p, shape = [%rows, %rows], strides = [%columns, 1]"
-        " : tile<i32> -> tensor_view<?x?xf32, strides=[?,1]>",
-        "%v = make_partition_view %t : partition_view<tile=(4x4), tensor_view<?x?xf32, strides=[?,1]>>",
-        "%c = constant <f32: 1.0> : tile<4x4xf32>",
-        "%w = store_view_tko weak %c, %v[%x, %y]"
-        " : tile<4x4xf32>, partition_view<tile=(4x4), tensor_view<?x?xf32, strides=[?,1]>>, tile<i32> -> token",
-    ]
-    assuming = tileir.prove(kernel_of(*store)).races.assuming
+    assuming = tileir.prove(kernel_of(*STORE_OF_ROWS)).races.assuming
     assert assuming == ("no two elements of a view have one address", "columns lies in [0, 4294967295]")
 
 
@@ -141,15 +143,7 @@ def test_a_verdict_that_bounds_the_grid_does_not_say_any() -> None:
 
 
 def test_a_verdict_that_bounds_arguments_says_so_on_its_line() -> None:
-    store = [
-        "%t = make_tensor_view %p, shape = [%rows, %rows], strides = [%columns, 1]"
-        " : tile<i32> -> tensor_view<?x?xf32, strides=[?,1]>",
-        "%v = make_partition_view %t : partition_view<tile=(4x4), tensor_view<?x?xf32, strides=[?,1]>>",
-        "%c = constant <f32: 1.0> : tile<4x4xf32>",
-        "%w = store_view_tko weak %c, %v[%x, %y]"
-        " : tile<4x4xf32>, partition_view<tile=(4x4), tensor_view<?x?xf32, strides=[?,1]>>, tile<i32> -> token",
-    ]
-    text = tileir.prove(kernel_of(*store)).races.text
+    text = tileir.prove(kernel_of(*STORE_OF_ROWS)).races.text
     assert text == "none: arguments for which columns lies in [0, 4294967295], any grid (X, Y, 1)"
 
 

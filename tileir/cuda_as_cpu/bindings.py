@@ -70,19 +70,23 @@ def answer_runtime(runtime: Any) -> None:
 
     def properties(device: object) -> tuple[object, object]:
         found, of = runtime.cudaDeviceProp(), DeviceProperties()
-        found.name, found.major, found.minor = NAME.encode().ljust(256, b"\0"), of.major, of.minor
-        found.totalGlobalMem, found.multiProcessorCount, found.warpSize = (
-            memory(),
-            of.multi_processor_count,
-            of.warp_size,
-        )
-        found.maxThreadsPerBlock, found.maxThreadsPerMultiProcessor = 1024, of.max_threads_per_multi_processor
-        found.sharedMemPerBlock, found.sharedMemPerBlockOptin = (
-            of.shared_memory_per_block,
-            of.shared_memory_per_block_optin,
-        )
-        found.sharedMemPerMultiprocessor, found.l2CacheSize = of.shared_memory_per_multiprocessor, of.L2_cache_size
-        found.regsPerMultiprocessor, found.integrated = of.regs_per_multiprocessor, of.is_integrated
+        for name, value in {
+            "name": NAME.encode().ljust(256, b"\0"),
+            "major": of.major,
+            "minor": of.minor,
+            "totalGlobalMem": memory(),
+            "multiProcessorCount": of.multi_processor_count,
+            "warpSize": of.warp_size,
+            "maxThreadsPerBlock": of.max_threads_per_block,
+            "maxThreadsPerMultiProcessor": of.max_threads_per_multi_processor,
+            "sharedMemPerBlock": of.shared_memory_per_block,
+            "sharedMemPerBlockOptin": of.shared_memory_per_block_optin,
+            "sharedMemPerMultiprocessor": of.shared_memory_per_multiprocessor,
+            "l2CacheSize": of.L2_cache_size,
+            "regsPerMultiprocessor": of.regs_per_multiprocessor,
+            "integrated": of.is_integrated,
+        }.items():
+            setattr(found, name, value)
         return fine, found
 
     for name in ("cudaSetDevice", "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaGetLastError"):

@@ -28,7 +28,7 @@ from tileir.analysis.ranges import MAX_GRID
 from tileir.ir import types as t
 from tileir.ir.attributes import Overflow, Predicate, Rounding, Signedness
 from tileir.ir.core import Op, Value
-from tileir.ir.storage import dtype_of
+from tileir.ir.storage import bits_dtype
 from tileir.ir.traits import ELEMENTWISE, NO_MEMORY_EFFECT, PURE
 from tileir.ops import calls, conversion, core, division, integer, misc, shapes
 from tileir.ops.control import Return
@@ -263,7 +263,7 @@ def _width(value: Value) -> int:
     element = value.tile.element
     if isinstance(element, t.PointerType):
         return 64
-    return element.bits if element.is_int else 8 * dtype_of(element).itemsize
+    return element.bits if element.is_int else 8 * bits_dtype(element).itemsize
 
 
 # ---------------------------------------------------------------- numbers
@@ -396,8 +396,7 @@ def _fits(op: Op, terms: Sequence[z3.BitVecRef], signed: bool) -> z3.BoolRef:
 
 def _constant(op: core.Constant) -> TileElement:
     shape, width = op.result.tile.shape, _width(op.result)
-    element = op.value.element
-    bits = np.frombuffer(op.value.data, f"u{dtype_of(element).itemsize}")
+    bits = np.frombuffer(op.value.data, bits_dtype(op.value.element))
     values = [z3.BitVecVal(int(value), width) for value in bits]
     if op.value.is_splat:
         return TileElement(values[0], shape)

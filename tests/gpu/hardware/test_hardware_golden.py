@@ -11,8 +11,8 @@ import pytest
 import tileir
 from tests.differential import Outcome, assert_same, exact_part, observed_names, outcome
 from tests.golden.arguments import Run, aligned, arguments, runs
+from tests.gpu.golden_on_machine import GUARDED, UNSPECIFIED
 from tests.gpu.hardware.hardware_device import Device
-from tests.gpu.test_ttir_golden import GUARDED, UNSPECIFIED
 from tests.gpu.test_ttir_seeds import ELEMENTS, NUMBERS
 from tests.gpu.ttir_refusals import refusal
 from tests.observe import Observed, observe

@@ -164,11 +164,14 @@ def sender_of(client: Any) -> Iterator[Sender]:
             opened.append(workers.open())
             return opened[-1]
 
+        finished = False
         try:
             yield Sender(open_, workers.count)
+            finished = True
         finally:
             for executor in opened:
-                executor.shutdown(wait=False, cancel_futures=True)
+                # Python may complain at its exit of workers that are just ending: only an error does not wait for them.
+                executor.shutdown(wait=finished, cancel_futures=True)
     else:
         raise TypeError(f"client: expected a Client of Dask, an Executor or None, got {type(client).__name__}")
 

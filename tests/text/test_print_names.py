@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tileir.ir.core import Module, Op
+from tileir.text.names import name_values
 from tileir.text.parser import parse
 from tileir.text.printer import to_text
-from tileir.text.printing.names import name_values
 
 
 def body_lines(body: str, arguments: str = "%n: tile<i32>, %p: tile<ptr<f32>>, %flag: tile<i1>") -> list[str]:

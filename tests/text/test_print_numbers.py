@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
+from tileir.text.elements import elements_text, patterns
 from tileir.text.numbers import exact_integer, float_bits, float_pattern, float_text, is_nan
-from tileir.text.printing.attributes import elements_text, patterns
 
 
 def f32(value: float) -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from tileir.bytecode import faults
 from tileir.bytecode.faults import MAX_NESTING, BytecodeFault
@@ -13,26 +12,12 @@ from tileir.bytecode.tables import StringReader, StringWriter
 from tileir.bytecode.wire import ByteCursor, Numbering, OffsetTable, Sink
 from tileir.ir import loc as l
 from tileir.ir.attributes import Attribute
+from tileir.ir.loc import ScopeField
 from tileir.ir.versions import Version, version_key
 
 MAX_LOCATION_SIZE = 1024
 """Most positions that one location may be made of: shared records must not blow up when they are walked."""
 _U32 = (1 << 32) - 1
-
-
-class DebugScalar(enum.Enum):
-    """Fields that are no reference to a record."""
-
-    STRING = "a string"
-    UINT32 = "a line or column"
-
-
-@dataclass(frozen=True)
-class DebugField:
-    """A field of a record: a string, a number, or another record of one of the classes `holds`."""
-
-    name: str
-    holds: Literal[DebugScalar.STRING, DebugScalar.UINT32] | type[Attribute]
 
 
 @dataclass(frozen=True)
@@ -42,23 +27,25 @@ class DebugRecord:
     tag: int
     name: str
     cls: type[Attribute]
-    fields: tuple[DebugField, ...]
+    fields: tuple[ScopeField, ...]
     build: Callable[..., Attribute]
     parts: Callable[[Any], tuple[Any, ...]]
     flags_since: Version | None = None
 
 
 def _plain(
-    tag: int, name: str, cls: type[Attribute], *fields: DebugField, flags_since: str | None = None
+    tag: int, name: str, cls: type[Attribute], fields: tuple[ScopeField, ...], flags_since: Version | None = None
 ) -> DebugRecord:
     """Return a record whose fields are the attributes of its class."""
-    names = [field.name for field in fields]
 
     def parts(value: Any) -> tuple[Any, ...]:
-        return tuple(getattr(value, name) for name in names)
+        return tuple(getattr(value, field.name) for field in fields)
 
-    since = None if flags_since is None else version_key(flags_since)
-    return DebugRecord(tag, name, cls, fields, cls, parts, since)
+    return DebugRecord(tag, name, cls, fields, cls, parts, flags_since)
+
+
+def _scope(tag: int, cls: type[l.DebugScope], flags_since: Version | None = None) -> DebugRecord:
+    return _plain(tag, cls.mnemonic, cls, cls.fields, flags_since)
 
 
 def _debug_loc(scope: l.LocalScope, file: str, line: int, column: int) -> l.DILoc:
@@ -69,36 +56,25 @@ def _debug_loc_parts(loc: l.DILoc) -> tuple[Any, ...]:
     return loc.scope, loc.position.file, loc.position.line, loc.position.column
 
 
-_FILE = DebugField("file", l.DIFile)
-_SCOPE = DebugField("scope", l.LocalScope)
-_LINE = DebugField("line", DebugScalar.UINT32)
-_COLUMN = DebugField("column", DebugScalar.UINT32)
-
 RECORDS = (
-    _plain(1, "di_compile_unit", l.DICompileUnit, _FILE),
-    _plain(2, "di_file", l.DIFile, DebugField("name", DebugScalar.STRING), DebugField("directory", DebugScalar.STRING)),
-    _plain(3, "di_lexical_block", l.DILexicalBlock, _SCOPE, _FILE, _LINE, _COLUMN),
+    _scope(1, l.DICompileUnit),
+    _scope(2, l.DIFile),
+    _scope(3, l.DILexicalBlock),
     DebugRecord(
         4,
         "di_loc",
         l.DILoc,
-        (_SCOPE, DebugField("file", DebugScalar.STRING), _LINE, _COLUMN),
+        (
+            ScopeField("scope", l.LocalScope),
+            ScopeField("file", str),
+            ScopeField("line", int),
+            ScopeField("column", int),
+        ),
         _debug_loc,
         _debug_loc_parts,
     ),
-    _plain(
-        5,
-        "di_subprogram",
-        l.DISubprogram,
-        _FILE,
-        _LINE,
-        DebugField("name", DebugScalar.STRING),
-        DebugField("linkage_name", DebugScalar.STRING),
-        DebugField("compile_unit", l.DICompileUnit),
-        DebugField("scope_line", DebugScalar.UINT32),
-        flags_since="13.5",
-    ),
-    _plain(6, "call_site", l.CallSiteLoc, DebugField("callee", l.Location), DebugField("caller", l.Location)),
+    _scope(5, l.DISubprogram, version_key("13.5")),
+    _plain(6, "call_site", l.CallSiteLoc, (ScopeField("callee", l.Location), ScopeField("caller", l.Location))),
 )
 _BY_TAG = {record.tag: record for record in RECORDS}
 _BY_CLASS = {record.cls: record for record in RECORDS}
@@ -193,9 +169,9 @@ class DebugReader:
         size = 1
         for field in record.fields:
             try:
-                if field.holds is DebugScalar.STRING:
+                if field.holds is str:
                     fields[field.name] = self._strings.read(entry)
-                elif field.holds is DebugScalar.UINT32:
+                elif field.holds is int:
                     fields[field.name] = entry.varint() & _U32
                 else:
                     fields[field.name], inner = self._reference(field.holds, entry)

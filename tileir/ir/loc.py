@@ -272,10 +272,26 @@ def op_label(number: int, name: str) -> str:
     return f"op {number} '{name}'"
 
 
+@dataclass(frozen=True)
+class ScopeField:
+    """A field of a debug scope or location: a string, a number, or an attribute of the class `holds`.
+
+    Text calls it `key`, and may leave out a number that is `optional`, which is 0 then.
+    """
+
+    name: str
+    holds: type
+    key: str = ""
+    optional: bool = False
+
+
 class DebugScope(Attribute):
-    """Base of the debug scopes."""
+    """Base of the debug scopes, whose `fields` are in the order of text and bytecode."""
 
     __slots__ = ()
+    mnemonic: ClassVar[str] = ""
+    """The name in text; empty for a base of several classes."""
+    fields: ClassVar[tuple[ScopeField, ...]] = ()
 
 
 class LocalScope(DebugScope):
@@ -284,19 +300,38 @@ class LocalScope(DebugScope):
     __slots__ = ()
 
 
+_LINE = ScopeField("line", int, "line")
+
+
 @dataclass(frozen=True)
 class DIFile(DebugScope):
+    mnemonic = "di_file"
+    fields = (ScopeField("name", str, "name"), ScopeField("directory", str, "directory"))
     name: str
     directory: str
 
 
+_FILE = ScopeField("file", DIFile, "file")
+
+
 @dataclass(frozen=True)
 class DICompileUnit(DebugScope):
+    mnemonic = "di_compile_unit"
+    fields = (_FILE,)
     file: DIFile
 
 
 @dataclass(frozen=True)
 class DISubprogram(LocalScope):
+    mnemonic = "di_subprogram"
+    fields = (
+        _FILE,
+        _LINE,
+        ScopeField("name", str, "name"),
+        ScopeField("linkage_name", str, "linkageName"),
+        ScopeField("compile_unit", DICompileUnit, "compileUnit"),
+        ScopeField("scope_line", int, "scopeLine", optional=True),
+    )
     file: DIFile
     line: int
     name: str
@@ -307,6 +342,13 @@ class DISubprogram(LocalScope):
 
 @dataclass(frozen=True)
 class DILexicalBlock(LocalScope):
+    mnemonic = "di_lexical_block"
+    fields = (
+        ScopeField("scope", LocalScope, "scope"),
+        _FILE,
+        _LINE,
+        ScopeField("column", int, "column", optional=True),
+    )
     scope: LocalScope
     file: DIFile
     line: int

@@ -14,10 +14,10 @@ from tileir.ir.partial import POISON, PartialModule, Unread
 from tileir.ir.spec import OpSpec
 from tileir.ir.types import FunctionType, Type
 from tileir.ops.module import ModuleOp
+from tileir.text.attributes import attribute, dictionary
+from tileir.text.locations import location_in_brackets, resolved
 from tileir.text.reading import codes
-from tileir.text.reading.attributes import attribute, dictionary
 from tileir.text.reading.lexer import END
-from tileir.text.reading.locations import location_in_brackets, resolved
 from tileir.text.reading.reader import MAX_NESTING, GiveUp, Reader, TextFault, shown_token
 from tileir.text.reading.statements import StatementReader, read_generic
 from tileir.text.reading.types import parse_type

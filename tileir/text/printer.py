@@ -8,12 +8,12 @@ from tileir.ir.core import Module, Op
 from tileir.ir.loc import UNKNOWN, Location
 from tileir.ir.versions import NEWEST
 from tileir.ops.module import Global
-from tileir.text.printing.attributes import attribute_text, disassembled_hints_text, hints_text
-from tileir.text.printing.locations import Keep, LocationText, stored, written
-from tileir.text.printing.names import name_values
-from tileir.text.printing.writer import Writer, shown_operations, write_generic
+from tileir.text.attributes import attribute_text, disassembled_hints_text, hints_text
+from tileir.text.locations import Keep, PlaceText, stored, written
+from tileir.text.names import name_values
 from tileir.text.syntax.expressible import is_expressible, is_writable
 from tileir.text.syntax.format import write_operation
+from tileir.text.writer import Writer, shown_operations, write_generic
 
 
 def to_text(module: Module, *, form: str = "module", debug: bool = False, level: str = NEWEST) -> str:
@@ -48,14 +48,14 @@ def to_text(module: Module, *, form: str = "module", debug: bool = False, level:
     Module.required(module)
     items = _disassembled(module) if form == "disassembly" else [module.op]
     places = dict(_places(items, form)) if debug else {}
-    locations = LocationText(places.values(), attribute_text) if debug else None
+    locations = PlaceText(attribute_text, places.values()) if debug else None
     names = name_values(module.op, hinted=form != "generic")
     hints = disassembled_hints_text if form == "disassembly" else hints_text
     writer = Writer(names, _WRITERS[form], level, places, locations, hints)
     writer.operations(items, "")
     definitions = [] if locations is None else locations.definitions()
-    producer = _producer_lines(module) if form == "disassembly" else []
-    lines = [*producer, *writer.lines, *definitions]
+    producer = module.op.attributes.get("producer") if form == "disassembly" else None
+    lines = [*([f"// Producer: {producer}"] if producer else []), *writer.lines, *definitions]
     return "\n".join([*lines, ""]) or "\n"
 
 
@@ -78,11 +78,6 @@ FORMS = tuple(_WRITERS)
 def _disassembled(module: Module) -> list[Op]:
     """Return the items in the order of a bytecode file: globals, then the others."""
     return sorted(module.items, key=lambda item: not isinstance(item, Global))
-
-
-def _producer_lines(module: Module) -> list[str]:
-    producer = module.op.attributes.get("producer")
-    return [f"// Producer: {producer}"] if producer else []
 
 
 def _places(items: Iterable[Op], form: str) -> Iterator[tuple[Op, Location]]:

@@ -19,12 +19,11 @@ from tileir.ir.spec import OpSpec
 from tileir.ir.traits import TerminatedBy
 from tileir.ir.types import I32, FunctionType, Type
 from tileir.ops import OPS
-from tileir.text.kinds import SEGMENT_SIZES, expected_form, free_value
+from tileir.text.attributes import FORMS, SEGMENT_SIZES, attribute, dictionary, expected_form
+from tileir.text.locations import location_in_brackets
 from tileir.text.reading import codes
-from tileir.text.reading.attributes import attribute, dictionary
 from tileir.text.reading.hints import PREFIX, foreign_hint, operation_hint, spellings, syntax_hint
 from tileir.text.reading.lexer import END, token_at
-from tileir.text.reading.locations import location_in_brackets
 from tileir.text.reading.reader import ClosedRegion, GiveUp, NameScope, Reader, TextFault, next_statement, shown_token
 from tileir.text.reading.types import parse_type
 from tileir.text.reading.values import NO_NAMES, ValueReader
@@ -337,7 +336,7 @@ def distribute(
 
 def property_value(reader: Reader, spec: OpSpec, attr: Attr, value: a.Attribute, loc: SourceLoc) -> Any:
     """Return the Python value of a declared attribute that is given as `value`."""
-    found = free_value(attr, value)
+    found = FORMS[attr.kind].value(attr, value)
     if found is None:
         what = expected_form(attr)
         message = f"'{spec.name}' attribute '{attr.name}': expected {what}, got another attribute"

@@ -8,10 +8,8 @@ from tileir.ir.attributes import MemoryOrdering, Overflow, TextEnum
 from tileir.ir.core import Op
 from tileir.ir.spec import OpSpec
 from tileir.ir.types import TOKEN
-from tileir.text.printing.attributes import bool_text
-from tileir.text.printing.writer import Writer
+from tileir.text.attributes import attribute, bool_text, hints
 from tileir.text.reading import codes
-from tileir.text.reading.attributes import attribute, hints
 from tileir.text.reading.hints import memory_hint
 from tileir.text.reading.reader import shown_token
 from tileir.text.reading.statements import StatementReader, property_value, store
@@ -24,6 +22,7 @@ from tileir.text.syntax.directive import (
     enum_of,
     value_directive,
 )
+from tileir.text.writer import Writer
 
 # ---------------------------------------------------------------- operands that may be absent
 

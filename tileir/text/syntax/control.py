@@ -13,15 +13,14 @@ from tileir.ir.partial import POISON
 from tileir.ir.types import ElementType, TileType, Type
 from tileir.ops.control import For, If, Loop
 from tileir.ops.reduction import Reduce, Scan
-from tileir.text.printing.attributes import array_text, attr_dict, bool_text
-from tileir.text.printing.writer import Writer, arguments_text, write_body, write_close, write_with_body
+from tileir.text.attributes import array_text, attr_dict, attribute, bool_text, checked_number
+from tileir.text.elements import Literal, read_literal
 from tileir.text.reading import codes
-from tileir.text.reading.attributes import attribute, checked_number
-from tileir.text.reading.literals import Literal, read_literal
 from tileir.text.reading.reader import TextFault
 from tileir.text.reading.statements import Argument, StatementReader, arguments, plain_argument, property_value
 from tileir.text.reading.types import parse_type
 from tileir.text.reading.values import StatementShape
+from tileir.text.writer import Writer, arguments_text, write_body, write_close, write_with_body
 
 # ---------------------------------------------------------------- for
 

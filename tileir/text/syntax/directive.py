@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
 from tileir.ir.attributes import Attribute, EnumAttr, TextEnum
 from tileir.ir.core import Op, Value
-from tileir.ir.fields import Attr, AttributeKind, AttrKind, Operand, Result
+from tileir.ir.fields import Attr, AttrKind, Operand, Result
 from tileir.ir.spec import OpSpec
 from tileir.ir.types import TensorViewType, TileViewType, Type
-from tileir.text.numbers import string_text, symbol_text
-from tileir.text.printing.attributes import attr_dict, dict_text, literal_text, predicate_text, sorted_entries
-from tileir.text.printing.writer import Writer
-from tileir.text.reading.attributes import dense_literal, dictionary, predicate
+from tileir.text.attributes import FORMS, attr_dict, dense_literal, dict_text, dictionary
+from tileir.text.elements import Literal, check_element, literal_text, read_literal
 from tileir.text.reading.hints import memory_hint, token_hint
-from tileir.text.reading.literals import Literal, check_element, read_literal
-from tileir.text.reading.reader import Reader
 from tileir.text.reading.statements import StatementReader, distribute, store
 from tileir.text.reading.types import RAW_FLOATS, parse_type
+from tileir.text.writer import Writer
 
 
 class Draft:
@@ -249,48 +245,22 @@ class ModeKeyword(CaseKeyword):
         return f"<{self.name}>,"
 
 
-@dataclass(frozen=True)
-class Notation:
-    """The text of the attributes of one kind: how it is read, written, and shown with ``{}`` for the name."""
-
-    read: Callable[[Reader], Any]
-    write: Callable[[Any], str]
-    shown: str = "<{}>"
-
-
-def _read_integers(reader: Reader) -> tuple[int, ...]:
-    reader.expect("[")
-    return tuple(reader.comma_list(lambda: reader.integer(bits=32), "]"))
-
-
-def _integers_text(numbers: tuple[int, ...]) -> str:
-    return f"[{', '.join(map(str, numbers))}]"
-
-
-NOTATIONS: dict[AttributeKind, Notation] = {
-    AttrKind.I64: Notation(lambda reader: reader.integer(), str),
-    AttrKind.STRING: Notation(lambda reader: reader.string(), string_text, '"..."'),
-    AttrKind.SYMBOL: Notation(lambda reader: reader.symbol(), symbol_text, "@name"),
-    AttrKind.I32_ARRAY: Notation(_read_integers, _integers_text, "[<{}>, ...]"),
-    AttrKind.TAGGED: Notation(predicate, predicate_text),
-}
-
-
 class PlainAttribute(AttributeDirective):
     """An attribute by the notation of its kind."""
 
     def __init__(self, spec: OpSpec, *names: str) -> None:
         super().__init__(spec, *names)
-        self.notation = NOTATIONS[self.attr.kind]
+        self.form = FORMS[self.attr.kind]
 
     def read(self, p: StatementReader, draft: Draft) -> None:
-        store(draft.attributes, self.attr, self.notation.read(p))
+        assert self.form.read is not None, f"no notation for {self.attr.kind.name}"
+        store(draft.attributes, self.attr, self.form.read(p))
 
     def write(self, writer: Writer, op: Op) -> str:
-        return self.lead + self.notation.write(op.attributes[self.name])
+        return self.lead + self.form.write(op.attributes[self.name])
 
     def shown(self) -> str:
-        return self.notation.shown.format(self.name)
+        return self.form.shown.format(self.name)
 
 
 def field(spec: OpSpec, name: str) -> Directive:
@@ -531,4 +501,4 @@ class AttrDictWithKeyword(AttrDict):
             case = op.attributes.get(name)
             if case not in (None, self.spec.attr_index[name].default):
                 entries[name] = EnumAttr(case)
-        return f" attributes {dict_text(sorted_entries(entries))}" if entries else ""
+        return dict_text(entries, " attributes ")

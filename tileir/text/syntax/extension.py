@@ -11,13 +11,12 @@ from tileir.ir.loc import SourceLoc
 from tileir.ir.spec import OpSpec
 from tileir.ir.types import Type
 from tileir.ops.extension import ExternElementwise, GatherLoad, Generate, ScatterStore
-from tileir.text.printing.attributes import attr_dict, attribute_text, dict_text, sorted_entries
-from tileir.text.printing.writer import Writer, arguments_text, write_body, write_close, write_line
+from tileir.text.attributes import attr_dict, attribute_text, dict_text, dictionary
 from tileir.text.reading import codes
-from tileir.text.reading.attributes import dictionary
 from tileir.text.reading.reader import shown_token
 from tileir.text.reading.statements import StatementReader, distribute, function_type
 from tileir.text.reading.types import parse_type
+from tileir.text.writer import Writer, arguments_text, write_body, write_close, write_line
 
 
 def read_extern_elementwise(p: StatementReader) -> Op:
@@ -37,7 +36,7 @@ def write_extern_elementwise(writer: Writer, op: ExternElementwise, indent: str)
     entries |= {name: StringAttr(op.attributes[name]) for name in ("libname", "libpath", "symbol")}
     entries["pure"] = BoolAttr(op.pure)
     signature = f"({writer.types(op.operands)}) -> {writer.types(op.results)}"
-    write_line(writer, op, indent, f"{writer.values(op.operands)} {dict_text(sorted_entries(entries))} : {signature}")
+    write_line(writer, op, indent, f"{writer.values(op.operands)}{dict_text(entries)} : {signature}")
 
 
 def _require(p: StatementReader, spec: OpSpec, attributes: dict[str, Any], at: SourceLoc) -> None:

@@ -23,13 +23,13 @@ from tileir.ops.extension import ExternElementwise, GatherLoad, Generate, Scatte
 from tileir.ops.module import Entry, Global, ModuleOp
 from tileir.ops.reduction import Reduce, Scan
 from tileir.ops.views import MakeTensorView
-from tileir.text.printing.writer import Writer
+from tileir.text.elements import constant_elements
 from tileir.text.reading.hints import PREFIX, spellings
-from tileir.text.reading.literals import constant_elements
 from tileir.text.reading.statements import ReadOp, StatementReader
 from tileir.text.reading.values import StatementShape
 from tileir.text.syntax import clauses, control, directive, extension, module, views
 from tileir.text.syntax.directive import ConstantElements, Directive, Draft, FixedText, field, slot_of
+from tileir.text.writer import Writer
 
 DIRECTIVES: dict[str, type[Directive]] = {
     "type": directive.TypeOf,

@@ -10,9 +10,15 @@ from tileir.ir.core import Op
 from tileir.ir.types import I64, FunctionType, Type
 from tileir.ops.calls import Call, Func, PreviewCall
 from tileir.ops.module import Entry, Global, ModuleOp
+from tileir.text.attributes import attr_dict, attribute_text, dict_text, dictionary, hints
+from tileir.text.elements import constant_elements, literal_text
 from tileir.text.numbers import symbol_text
-from tileir.text.printing.attributes import attr_dict, attribute_text, dict_text, literal_text, sorted_entries
-from tileir.text.printing.writer import (
+from tileir.text.reading import codes
+from tileir.text.reading.reader import Reader, TextFault
+from tileir.text.reading.statements import Argument, StatementReader, arguments, distribute, function_type, store
+from tileir.text.reading.types import parse_type
+from tileir.text.syntax.directive import read_elements
+from tileir.text.writer import (
     Writer,
     arguments_text,
     result_list,
@@ -21,13 +27,6 @@ from tileir.text.printing.writer import (
     write_line,
     write_with_body,
 )
-from tileir.text.reading import codes
-from tileir.text.reading.attributes import dictionary, hints
-from tileir.text.reading.literals import constant_elements
-from tileir.text.reading.reader import Reader, TextFault
-from tileir.text.reading.statements import Argument, StatementReader, arguments, distribute, function_type, store
-from tileir.text.reading.types import parse_type
-from tileir.text.syntax.directive import read_elements
 
 _EARLY_VISIBILITY = "sym_visibility"
 _VISIBILITIES = a.Visibility.keywords()
@@ -48,7 +47,7 @@ def write_module(writer: Writer, op: ModuleOp, indent: str) -> None:
     entries = dict(op.discardable or {})
     if op.producer is not None:
         entries["producer"] = StringAttr(op.producer)
-    attributes = f" attributes {dict_text(sorted_entries(entries))}" if entries else ""
+    attributes = dict_text(entries, " attributes ")
     writer.lines.append(f"{indent}cuda_tile.module {symbol_text(op.sym_name)}{attributes} {{")
     write_body(writer, op, op.body, indent)
     write_close(writer, op, indent)
@@ -233,10 +232,9 @@ def write_preview_call(writer: Writer, op: PreviewCall, indent: str) -> None:
     constants = ", ".join(map(_constant_text, op.const_args))
     entries: dict[str, Attribute] = dict(op.discardable or {})
     entries |= {name: op.attributes[name] for name in ("arg_attrs", "res_attrs") if name in op.attributes}
-    dictionary = f" {dict_text(sorted_entries(entries))}" if entries else ""
     head = symbol_text(op.callee) + (f"<[{constants}]>" if constants else "")
     signature = FunctionType([value.type for value in op.operands], [value.type for value in op.results])
-    write_line(writer, op, indent, f"{head}({writer.values(op.operands)}){dictionary} : {signature.text}")
+    write_line(writer, op, indent, f"{head}({writer.values(op.operands)}){dict_text(entries)} : {signature.text}")
 
 
 def _constant_text(value: Attribute) -> str:

@@ -9,11 +9,11 @@ from tileir.ir.core import Op, Value
 from tileir.ir.loc import SourceLoc
 from tileir.ir.types import Dim, PointerAttr, PointerType, TensorViewType, TileType, Type
 from tileir.ops.views import MakeTensorView
-from tileir.text.printing.attributes import attr_dict
-from tileir.text.printing.writer import Writer, write_line
+from tileir.text.attributes import attr_dict
 from tileir.text.reading import codes
 from tileir.text.reading.statements import StatementReader
 from tileir.text.reading.types import parse_type
+from tileir.text.writer import Writer, write_line
 
 Extent = tuple[int | Value, SourceLoc]
 """An extent or stride as written: a number or a value."""

@@ -15,10 +15,9 @@ from tileir.ir.core import Block, Op, Value
 from tileir.ir.fields import AttrKind
 from tileir.ir.loc import Location
 from tileir.ir.types import I32, FunctionType, Type
-from tileir.text.kinds import SEGMENT_SIZES, free_attribute
-from tileir.text.printing.attributes import attr_dict, dict_text, sorted_entries
-from tileir.text.printing.locations import LocationText
-from tileir.text.printing.names import Names
+from tileir.text.attributes import FORMS, SEGMENT_SIZES, attr_dict, dict_text
+from tileir.text.locations import PlaceText
+from tileir.text.names import Names
 
 INDENT = "  "
 
@@ -44,7 +43,7 @@ class Writer:
         write: Callable[[Writer, Op, str], None],
         version: str,
         place_of: dict[Op, Location],
-        locations: LocationText | None,
+        locations: PlaceText | None,
         hints: Callable[[OptimizationHints], str],
     ) -> None:
         self.uses = names.uses
@@ -142,8 +141,9 @@ def write_generic(writer: Writer, op: Op, indent: str) -> None:
     if op.regions:
         _regions(writer, op, indent, head + " (")
         head = f"{writer.lines.pop()})"
-    discardable = f" {dict_text(sorted_entries(op.discardable))}" if op.discardable else ""
-    writer.lines.append(f"{head}{discardable} : {_signature(writer, op)}{writer.end(op)}")
+    full = writer.full
+    operands = ", ".join([full[value.type] for value in op.operands])
+    writer.lines.append(f"{head}{attr_dict(op)} : ({operands}) -> {_results(full, op.results)}{writer.end(op)}")
 
 
 def _regions(writer: Writer, op: Op, indent: str, head: str) -> None:
@@ -165,12 +165,6 @@ def _block(writer: Writer, block: Block, indent: str) -> None:
         write_generic(writer, op, indent + INDENT)
 
 
-def _signature(writer: Writer, op: Op) -> str:
-    full = writer.full
-    operands = ", ".join([full[value.type] for value in op.operands])
-    return f"({operands}) -> {_results(full, op.results)}"
-
-
 def _results(full: dict[Type, str], results: Sequence[Value]) -> str:
     if len(results) == 1:
         text = full[results[0].type]
@@ -187,19 +181,18 @@ def _properties_text(writer: Writer, op: Op) -> str:
     key = (type(op), *op.segments, *op.attributes, *map(id, op.attributes.values()))
     text = writer.properties.get(key)
     if text is None:
-        properties = _properties(op)
-        text = f" <{dict_text(sorted_entries(properties))}>" if properties else ""
-        writer.properties[key] = text
+        properties = dict_text(_properties(op), " <")
+        text = writer.properties[key] = properties and f"{properties}>"
     return text
 
 
 def _properties(op: Op) -> dict[str, a.Attribute]:
     """Return every declared attribute that is set or has a default to write, and the sizes of the operand groups."""
-    found = {}
+    found: dict[str, a.Attribute] = {}
     for attr in op.spec.attrs:
         value = op.attributes.get(attr.name, None if attr.required else attr.default)
         if value is not None and value is not False and value != ():
-            found[attr.name] = free_attribute(attr, value)
+            found[attr.name] = FORMS[attr.kind].attribute(value)
         elif attr.kind is AttrKind.BOOL and value is False:
             found[attr.name] = a.BoolAttr(False)
     if op.spec.segmented:

@@ -12,8 +12,8 @@ from tileir.ops.control import For, If, Loop
 from tileir.ops.core import Constant
 from tileir.ops.misc import Assume
 from tileir.ops.reduction import Reduce, Scan
+from tileir.text.elements import integer_value, patterns
 from tileir.text.numbers import exact_integer, is_nan
-from tileir.text.printing.attributes import integer_value, patterns
 
 _MAX_NAMED_INTEGER = 1 << 64
 _MAX_ASSUME_HINT = 1000

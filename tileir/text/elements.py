@@ -1,4 +1,4 @@
-"""Read the elements of constants: numbers, nested lists and hexadecimal strings, into the bytes of a `DenseElements`.
+"""The elements of constants: numbers, nested lists and hexadecimal strings, to and from the bytes of a `DenseElements`.
 
 An element list is read as text, not as tokens, so that long lists are fast.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import NoReturn
@@ -17,7 +17,7 @@ from tileir.ir.attributes import DenseElements
 from tileir.ir.loc import SourceLoc
 from tileir.ir.partial import POISON
 from tileir.ir.types import F32, F64, I1, I4, I64, TF32, TF32_UNUSED_BITS, ElementType, TileType, Type
-from tileir.text.numbers import float_bits
+from tileir.text.numbers import float_bits, float_text
 from tileir.text.reading import codes
 from tileir.text.reading.hints import conversion_hint
 from tileir.text.reading.lexer import END, token_at
@@ -74,7 +74,9 @@ def read_literal(reader: Reader) -> Literal:
     sign = "-" if reader.accept("-") else ""
     token, start = reader.tokens[reader.index], reader.starts[reader.index]
     if not (token[0].isdigit() or (token in ("true", "false") and not sign) or token in _NO_NUMBERS):
-        reader.expected("a number or a list of numbers", _near_number(token))
+        special = token.lower() in ("inf", "nan", "infinity")
+        hint = "infinities and NaN are written as their bit pattern, such as 0x7F800000 for f32" if special else None
+        reader.expected("a number or a list of numbers", hint)
     reader.index += 1
     _require_point(reader, token, start)
     return Literal(sign + token, begin, start + len(token))
@@ -86,12 +88,6 @@ def _require_point(reader: Reader, token: str, start: int) -> None:
     if match is not None:
         hint = f"write '{match[1]}.0{match[2]}'"
         reader.expected_at(start, match[0], "a point in front of the exponent of a float", hint)
-
-
-def _near_number(token: str) -> str | None:
-    if token.lower() in ("inf", "nan", "infinity"):
-        return "infinities and NaN are written as their bit pattern, such as 0x7F800000 for f32"
-    return None
 
 
 def encode(reader: Reader, literal: Literal, type: TileType) -> DenseElements:
@@ -239,19 +235,18 @@ def _shape(reader: Reader, literal: Literal) -> tuple[int, ...]:
             if len(open_lists) > MAX_NESTING:
                 _too_deep(reader, begin)
             continue
-        done = _row_shape(reader, open_lists.pop(), begin) if token == "]" else ()
+        done: tuple[int, ...] = ()
+        if token == "]":
+            items = open_lists.pop()
+            if any(item != items[0] for item in items):
+                message = "expected lists of equal shape side by side, got different ones"
+                reader.fail(codes.LITERAL_SHAPE, message, reader.place(begin, begin + 1))
+            done = (len(items), *items[0])
         if not open_lists:
             return done
         open_lists[-1].append(done)
         expect_item = False
     reader.expected_at(literal.end, END, "']'")
-
-
-def _row_shape(reader: Reader, items: list[tuple[int, ...]], begin: int) -> tuple[int, ...]:
-    if any(item != items[0] for item in items):
-        message = "expected lists of equal shape side by side, got different ones"
-        reader.fail(codes.LITERAL_SHAPE, message, reader.place(begin, begin + 1))
-    return (len(items), *items[0])
 
 
 # ---------------------------------------------------------------- strings
@@ -321,61 +316,93 @@ def integer_of(text: str) -> int:
 
 
 def _encode_float(text: str, element: ElementType) -> bytes:
-    if _DECIMAL.fullmatch(text):
-        return _encode_decimal(_joined(text), element)
+    """Return the bytes of a float: the host rounds decimals to f32 and f64 as the specification asks."""
+    if element in (F32, F64) and _DECIMAL.fullmatch(text):
+        value = float(_joined(text))
+        if abs(value) < F32.layout.max_finite:
+            return struct.pack("<f" if element is F32 else "<d", value)
     pattern = float_pattern(text, element)
-    if element is TF32:
-        pattern <<= TF32_UNUSED_BITS
-    return pattern.to_bytes(element.byte_size, "little")
+    return (pattern << TF32_UNUSED_BITS if element is TF32 else pattern).to_bytes(element.byte_size, "little")
 
 
 def float_pattern(text: str, element: ElementType) -> int:
-    """Return the bit pattern that a decimal or hexadecimal float stands for."""
+    """Return the bit pattern that a decimal, special or hexadecimal float stands for. Raises `BadElement`."""
+    joined = _joined(text)
     if _DECIMAL.fullmatch(text):
-        return decimal_pattern(_joined(text), element)
+        try:
+            return float_bits(joined, element)
+        except OverflowError:
+            message = f"expected a float that fits f64, got {shown_token(joined)}"
+            raise BadElement(codes.LITERAL_RANGE, message) from None
     if _SPECIAL.fullmatch(text):
-        return _special_pattern(text, element)
+        layout = element.layout
+        found = layout.nan if text.lower()[-1] == "n" else layout.infinity
+        if found is None:
+            message = f"expected an element of {element.name}, got {shown_token(text)}, which it does not have"
+            raise BadElement(codes.LITERAL_RANGE, message)
+        return found | (1 << (element.bits - 1) if text[0] == "-" else 0)
     if _HEXADECIMAL.fullmatch(text):
         pattern = integer_of(text)
         if pattern >> element.bits:
             what = f"a bit pattern of at most {element.bits} bits for {element.name}"
             raise BadElement(codes.LITERAL_RANGE, f"expected {what}, got {shown_token(text)}")
         return pattern
-    if _INTEGER.fullmatch(_joined(text)):
+    problem, hint = shown_token(text), None
+    if _INTEGER.fullmatch(joined):
         hexadecimal = "0x" in text
         problem = "a bit pattern with a sign" if hexadecimal else f"the integer {shown_token(text)}"
         hint = "write the sign bit as part of the pattern" if hexadecimal else f"write {shown_token(text + '.0')}"
-        raise BadElement(codes.LITERAL_KIND, f"expected a float for an element of {element.name}, got {problem}", hint)
-    raise BadElement(codes.LITERAL_KIND, f"expected a float for an element of {element.name}, got {shown_token(text)}")
+    raise BadElement(codes.LITERAL_KIND, f"expected a float for an element of {element.name}, got {problem}", hint)
 
 
-def _special_pattern(text: str, element: ElementType) -> int:
-    """Return the bit pattern of an infinity or a NaN. Raises `BadElement` where the type has none."""
-    form = element.format
-    value = float(_joined(text))
-    pattern = None if form is None else form.nan if value != value else form.infinity
-    if pattern is None:
-        message = f"expected an element of {element.name}, got {shown_token(text)}, which it does not have"
-        raise BadElement(codes.LITERAL_RANGE, message)
-    return pattern | (1 << (element.bits - 1) if text[0] == "-" else 0)
+# ---------------------------------------------------------------- printing
 
 
-def decimal_pattern(text: str, element: ElementType) -> int:
-    try:
-        return float_bits(text, element)
-    except OverflowError:
-        message = f"expected a float that fits f64, got {shown_token(text)}"
-        raise BadElement(codes.LITERAL_RANGE, message) from None
+MAX_LISTED = 100
+"""A constant of more elements than this is written as one hexadecimal string, unless all are equal."""
+_CODES = {8: "B", 16: "H", 32: "I", 64: "Q"}
 
 
-def _encode_decimal(text: str, element: ElementType) -> bytes:
-    """Encode a decimal: the host rounds to f32 and f64 as the specification asks; the other formats are rounded by
-    `text.numbers`."""
-    value = float(text)
-    if element in (F32, F64) and abs(value) < _F32_LIMIT:
-        return struct.pack("<f" if element is F32 else "<d", value)
-    pattern = decimal_pattern(text, element)
-    return (pattern << TF32_UNUSED_BITS if element is TF32 else pattern).to_bytes(element.byte_size, "little")
+def patterns(dense: DenseElements) -> list[int]:
+    """Return the bit pattern of every held element (one for a splat); tf32 patterns have 19 bits."""
+    element = dense.element
+    code = _CODES[max(8, element.memory_bits)]
+    found = [pattern for (pattern,) in struct.iter_unpack(f"<{code}", dense.data)]
+    return [pattern >> TF32_UNUSED_BITS for pattern in found] if element is TF32 else found
 
 
-_F32_LIMIT = F32.format.max_finite if F32.format else 0.0
+def integer_value(pattern: int, element: ElementType) -> int:
+    """Return the signed reading of a pattern; of i1 it is 0 or 1."""
+    if element is I1:
+        return pattern & 1
+    half = 1 << (element.bits - 1)
+    return (pattern & (2 * half - 1) ^ half) - half
+
+
+def element_text(pattern: int, element: ElementType) -> str:
+    if element.is_float:
+        return float_text(pattern, element)
+    if element is I1:
+        return "true" if pattern else "false"
+    return str(integer_value(pattern, element))
+
+
+def elements_text(dense: DenseElements) -> str:
+    """Return a single number for a splat, nested lists, or a string of hexadecimal digits for many elements."""
+    element = dense.element
+    if not dense.is_splat and dense.type.count > MAX_LISTED:
+        packed = tf32.packed(dense.data) if element is TF32 else dense.data
+        return f'"0x{packed.hex().upper()}"'
+    texts = (element_text(pattern, element) for pattern in patterns(dense))
+    return next(texts) if dense.is_splat else _nested(texts, dense.type.shape)
+
+
+def literal_text(dense: DenseElements) -> str:
+    """Return ``<f32: 1.000000e+00>``"""
+    return f"<{dense.element.name}: {elements_text(dense)}>"
+
+
+def _nested(texts: Iterator[str], shape: tuple[int, ...]) -> str:
+    if not shape:
+        return next(texts)
+    return f"[{', '.join(_nested(texts, shape[1:]) for _ in range(shape[0]))}]"

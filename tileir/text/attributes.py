@@ -310,8 +310,7 @@ def _div_by(reader: Reader) -> a.Attribute:
 
 
 def _same_elements(reader: Reader) -> a.Attribute:
-    reader.expect("<")
-    reader.expect("[")
+    reader.expect_all("<", "[")
     values = reader.comma_list(reader.integer, "]")
     reader.expect(">")
     return a.SameElements(tuple(values))

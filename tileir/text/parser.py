@@ -126,8 +126,7 @@ class Parser(StatementReader):
     def _generic_builtin_module(self, block: Block) -> None:
         """Read ``"builtin.module"() ({ ... }) : () -> ()``."""
         self.index += 1
-        self.expect("(")
-        self.expect(")")
+        self.expect_all("(", ")")
         if self.accept("<"):
             dictionary(self)
             self.expect(">")

@@ -18,42 +18,23 @@ _DIALECTS = re.compile(
     "rocdl|scf|shape|spirv|stablehlo|tensor|tosa|transform|tt|ttg|ttng|vector)"
 )
 _OPERATIONS = {
-    "arith.cmpf": "cmpf",
-    "arith.cmpi": "cmpi",
-    "arith.divsi": "divi ... signed",
-    "arith.divui": "divi ... unsigned",
     "arith.extf": "ftof",
-    "arith.extsi": "exti ... signed",
-    "arith.extui": "exti ... unsigned",
     "arith.fptosi": "ftoi ... signed",
     "arith.fptoui": "ftoi ... unsigned",
     "arith.index_cast": "exti or trunci",
     "arith.maximumf": "maxf",
     "arith.maxnumf": "maxf",
-    "arith.maxsi": "maxi ... signed",
-    "arith.maxui": "maxi ... unsigned",
     "arith.minimumf": "minf",
     "arith.minnumf": "minf",
-    "arith.minsi": "mini ... signed",
-    "arith.minui": "mini ... unsigned",
-    "arith.remsi": "remi ... signed",
-    "arith.remui": "remi ... unsigned",
-    "arith.shrsi": "shri ... signed",
-    "arith.shrui": "shri ... unsigned",
     "arith.sitofp": "itof ... signed",
     "arith.truncf": "ftof",
     "arith.uitofp": "itof ... unsigned",
-    "cf.assert": "assert",
     "func.call": "experimental$call",
     "func.func": "entry",
-    "func.return": "return",
     "gpu.block_id": "get_tile_block_id",
     "gpu.func": "entry",
     "gpu.grid_dim": "get_num_tile_blocks",
-    "gpu.return": "return",
     "linalg.matmul": "mmaf or mmai",
-    "math.absf": "absf",
-    "math.absi": "absi",
     "math.powf": "pow",
     "memref.load": "load_view_tko, which loads a tile",
     "memref.store": "store_view_tko, which stores a tile",
@@ -63,7 +44,6 @@ _OPERATIONS = {
     "tensor.extract_slice": "extract",
     "tensor.insert_slice": "insert",
     "tt.addptr": "offset",
-    "tt.assert": "assert",
     "tt.atomic_cas": "atomic_cas_tko",
     "tt.atomic_rmw": "atomic_rmw_tko",
     "tt.bitcast": "bitcast, or ptr_to_ptr for pointers",
@@ -73,7 +53,6 @@ _OPERATIONS = {
     "tt.func": "entry",
     "tt.get_num_programs": "get_num_tile_blocks",
     "tt.get_program_id": "get_tile_block_id",
-    "tt.int_to_ptr": "int_to_ptr",
     "tt.load": "load_ptr_tko",
     "tt.make_range": "iota",
     "tt.make_tensor_ptr": "make_tensor_view and make_partition_view",
@@ -81,10 +60,11 @@ _OPERATIONS = {
     "tt.splat": "reshape and broadcast",
     "tt.store": "store_ptr_tko",
     "tt.trans": "permute",
-    "vector.broadcast": "broadcast",
     "vector.load": "load_ptr_tko or load_view_tko",
     "vector.store": "store_ptr_tko or store_view_tko",
 }
+_WITH_SIGN = re.compile(r"arith\.(div|ext|max|min|rem|shr)([su])i")
+"""Operations that state whether integers are signed behind their operands here."""
 _HABITS = {
     "abs": "absf and absi",
     "add": "addf and addi",
@@ -141,6 +121,9 @@ def foreign_hint(name: str) -> str | None:
     if not dot or not _DIALECTS.fullmatch(dialect):
         return None
     found = _OPERATIONS.get(name) or (word if word in spellings() else None)
+    signed = _WITH_SIGN.fullmatch(name)
+    if signed is not None:
+        found = f"{signed[1]}i ... {'signed' if signed[2] == 's' else 'unsigned'}"
     if found is None:
         return f"'{dialect}' is another dialect; 'tileir explain NAME' explains the operations of Tile IR"
     return f"'{dialect}' is another dialect; Tile IR has {found}"

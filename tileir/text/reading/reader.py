@@ -184,6 +184,17 @@ class Reader(TokenCursor):
         self.index += 1
         return True
 
+    def expect_all(self, *tokens: str) -> None:
+        for token in tokens:
+            self.expect(token)
+
+    def accept_key(self, word: str) -> bool:
+        """Take ``word =``, if `word` stands here."""
+        if not self.accept(word):
+            return False
+        self.expect("=")
+        return True
+
     def peek(self) -> str:
         return self.tokens[self.index]
 

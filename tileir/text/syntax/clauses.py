@@ -27,15 +27,19 @@ from tileir.text.writer import Writer
 # ---------------------------------------------------------------- operands that may be absent
 
 
-class TailOperand(ValueDirective):
-    """``tail($operand)``: ``, %x`` or nothing; a comma alone is accepted too. Variadic: ``, %x, ...``.
-
-    A token may stand there as well where the operation takes one.
-    """
+class OptionalOperand(ValueDirective):
+    """An operand that `operand` reads where it is there."""
 
     def __init__(self, spec: OpSpec, *names: str) -> None:
         super().__init__(spec, *names)
         self.operand = value_directive(spec, self.name)
+
+
+class TailOperand(OptionalOperand):
+    """``tail($operand)``: ``, %x`` or nothing; a comma alone is accepted too. Variadic: ``, %x, ...``.
+
+    A token may stand there as well where the operation takes one.
+    """
 
     def read(self, p: StatementReader, draft: Draft) -> None:
         if self.field.variadic:
@@ -58,31 +62,24 @@ class TailOperand(ValueDirective):
         return f"[, {self.operand.shown()}]"
 
 
-class TokenOperand(ValueDirective):
+class TokenOperand(OptionalOperand):
     """``token($operand)``: ``token=%t`` or nothing."""
 
+    example = "[token=%{0}]"
     equals: ClassVar[str] = "="
 
-    def __init__(self, spec: OpSpec, *names: str) -> None:
-        super().__init__(spec, *names)
-        self.operand = value_directive(spec, self.name)
-
     def read(self, p: StatementReader, draft: Draft) -> None:
-        if p.tokens[p.index] == "token":
-            p.index += 1
-            p.expect("=")
+        if p.accept_key("token"):
             self.operand.read(p, draft)
 
     def write(self, writer: Writer, op: Op) -> str:
         return f" token{self.equals}{writer.values(values)}" if (values := self.values(op)) else ""
 
-    def shown(self) -> str:
-        return f"[token{self.equals}%{self.name}]"
-
 
 class SpacedTokenOperand(TokenOperand):
     """``spaced_token($operand)``: ``token = %t`` or nothing."""
 
+    example = "[token = %{0}]"
     equals = " = "
 
 
@@ -97,16 +94,16 @@ class CaseClause(AttributeDirective):
     """``clause($attr)``: ``name<value>``, the value without brackets, or the whole attribute after the name; a default
     is left out."""
 
+    example = "[{0}<{0}>]"
     absent: ClassVar[str] = ""
 
     def __init__(self, spec: OpSpec, *names: str) -> None:
         super().__init__(spec, *names)
-        self.word = self.attr.name
+        self.word = self.name
         self.cases = enum_of(self.attr).keywords()
 
     def read(self, p: StatementReader, draft: Draft) -> None:
-        if p.tokens[p.index] == self.word:
-            p.index += 1
+        if p.accept(self.word):
             store(draft.attributes, self.attr, self._case(p))
 
     def _case(self, p: StatementReader) -> TextEnum:
@@ -127,25 +124,22 @@ class CaseClause(AttributeDirective):
         case = self.value(op)
         return self.absent if case is self.attr.default else f" {self.word}<{case.text}>"
 
-    def shown(self) -> str:
-        return f"[{self.word}<{self.word}>]"
-
 
 class RoundingClause(CaseClause):
     """``rounding($attr)``: ``rounding<mode>``; a default is left out but keeps its blank."""
 
+    example = "[rounding<mode>]"
     absent = " "
 
     def __init__(self, spec: OpSpec, *names: str) -> None:
         super().__init__(spec, *names)
         self.word = "rounding"
 
-    def shown(self) -> str:
-        return "[rounding<mode>]"
-
 
 class ScopeKeyword(AttributeDirective):
     """``scope($attr)``: a keyword of an optional enumeration."""
+
+    example = "[<{0}>]"
 
     def __init__(self, spec: OpSpec, *names: str) -> None:
         super().__init__(spec, *names)
@@ -163,12 +157,11 @@ class ScopeKeyword(AttributeDirective):
     def write(self, writer: Writer, op: Op) -> str:
         return "" if (case := self.value(op)) is None else f" {case.text}"
 
-    def shown(self) -> str:
-        return f"[<{self.name}>]"
-
 
 class MemoryKeywords(Directive):
     """``memory($ordering, $scope)``: the ordering and scope keywords of the view operations."""
+
+    example = "<{0}> [<{1}>]"
 
     def __init__(self, spec: OpSpec, ordering: str, scope: str) -> None:
         super().__init__(spec, ordering, scope)
@@ -188,9 +181,6 @@ class MemoryKeywords(Directive):
 
     def write(self, writer: Writer, op: Op) -> str:
         return f" {self.ordering.value(op).text}{self.scope.write(writer, op)}"
-
-    def shown(self) -> str:
-        return f"<{self.ordering.name}> {self.scope.shown()}"
 
 
 # ---------------------------------------------------------------- flags, hints, promises
@@ -216,6 +206,8 @@ class FlagNames(Directive):
 class TailFlag(AttributeDirective):
     """``tail_flag($attr)``: ``, name`` iff the flag is set."""
 
+    example = "[, {0}]"
+
     def read(self, p: StatementReader, draft: Draft) -> None:
         if p.accept(","):
             p.expect(self.name)
@@ -224,26 +216,20 @@ class TailFlag(AttributeDirective):
     def write(self, writer: Writer, op: Op) -> str:
         return f", {self.name}" if op.attributes.get(self.name) else ""
 
-    def shown(self) -> str:
-        return f"[, {self.name}]"
-
 
 class HintsClause(AttributeDirective):
     """``hints($attr)``: ``optimization_hints = <...>`` or nothing."""
 
+    example = "[optimization_hints = <...>]"
+
     def read(self, p: StatementReader, draft: Draft) -> None:
-        if p.tokens[p.index] == "optimization_hints":
-            p.index += 1
-            p.expect("=")
+        if p.accept_key("optimization_hints"):
             loc = p.here()
             found = attribute(p) if p.peek()[0] == "#" else hints(p)
             draft.attributes[self.name] = property_value(p, self.spec, self.attr, found, loc)
 
     def write(self, writer: Writer, op: Op) -> str:
         return "" if (found := self.value(op)) is None else f" {self.name} = {writer.hints(found)}"
-
-    def shown(self) -> str:
-        return "[optimization_hints = <...>]"
 
 
 _BOOLEANS = {"true": True, "false": False}
@@ -252,21 +238,17 @@ _BOOLEANS = {"true": True, "false": False}
 class InboundsClause(AttributeDirective):
     """``inbounds($attr)``: ``inbounds = [true, ...]`` unless all are false."""
 
+    example = "[inbounds = [true, ...]]"
     absent: ClassVar[str] = ""
 
     def read(self, p: StatementReader, draft: Draft) -> None:
-        if p.tokens[p.index] == self.name:
-            p.index += 1
-            p.expect("=")
+        if p.accept_key(self.name):
             p.expect("[")
             store(draft.attributes, self.attr, tuple(p.comma_list(lambda: p.one_of(_BOOLEANS, "inbounds"), "]")))
 
     def write(self, writer: Writer, op: Op) -> str:
         promises = op.attributes.get(self.name, ())
         return f" {self.name} = [{', '.join(map(bool_text, promises))}]" if any(promises) else self.absent
-
-    def shown(self) -> str:
-        return "[inbounds = [true, ...]]"
 
 
 class BlankInboundsClause(InboundsClause):

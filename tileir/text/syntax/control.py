@@ -29,8 +29,7 @@ def read_for(p: StatementReader) -> Op:
     attributes: dict[str, Any] = {"unsignedCmp": True} if p.accept("unsigned") else {}
     begin = p.starts[p.index]
     name = p.new_name("the induction variable, such as %i")
-    p.expect("in")
-    p.expect("(")
+    p.expect_all("in", "(")
     bounds = [_bound(p, close) for close in ("to", ",")]
     p.expect("step")
     bounds.append(_bound(p, ")"))
@@ -42,8 +41,7 @@ def read_for(p: StatementReader) -> Op:
     types: list[Type] = []
     if p.accept("iter_values"):
         carried = _assignments(p)
-        p.expect("->")
-        p.expect("(")
+        p.expect_all("->", "(")
         types = p.comma_list(lambda: parse_type(p), ")")
     declared = [plain_argument(name, type, begin), *_carry(p, carried, types)]
     operands = [value for value, _ in bounds] + [item.value for item in carried]
@@ -172,15 +170,8 @@ def write_if(writer: Writer, op: If, indent: str) -> None:
 _BOOLEANS = {"true": True, "false": False}
 
 
-def read_reduce(p: StatementReader) -> Op:
-    return _reduction(p, Reduce)
-
-
-def read_scan(p: StatementReader) -> Op:
-    return _reduction(p, Scan)
-
-
-def _reduction(p: StatementReader, cls: type[Op]) -> Op:
+def read_reduction(p: StatementReader, cls: type[Op]) -> Op:
+    """Read a `reduce` or `scan`, whose header is kept for the next one like it."""
     again = p.shapes.known(p.tokens, p.index - 1, p.values)
     if again is None:
         return _read_anew(p, cls)
@@ -195,15 +186,12 @@ def _read_anew(p: StatementReader, cls: type[Op]) -> Op:
     values, marks = p.value_list()
     attributes: dict[str, Any] = {}
     discardable = p.read_dict(cls.spec, attributes)
-    p.expect("dim")
-    p.expect("=")
+    p.expect_all("dim", "=")
     attributes["dim"] = p.integer("a dimension", 32)
     if cls is Scan:
-        p.expect("reverse")
-        p.expect("=")
+        p.expect_all("reverse", "=")
         attributes["reverse"] = p.one_of(_BOOLEANS, "reverse")
-    p.expect("identities")
-    p.expect("=")
+    p.expect_all("identities", "=")
     at, untyped = p.here(), _untyped_numbers(p)
     given = None if untyped is not None else attribute(p)
     p.expect(":")
@@ -258,16 +246,9 @@ def _operand_types(p: StatementReader, values: list[Value], marks: list[int]) ->
         p.check_type(value, type, mark)
 
 
-def write_reduce(writer: Writer, op: Reduce, indent: str) -> None:
-    _write(writer, op, indent, f"dim={op.dim}")
-
-
-def write_scan(writer: Writer, op: Scan, indent: str) -> None:
-    _write(writer, op, indent, f"dim={op.dim} reverse={bool_text(op.reverse)}")
-
-
-def _write(writer: Writer, op: Reduce | Scan, indent: str, direction: str) -> None:
+def write_reduction(writer: Writer, op: Reduce | Scan, indent: str) -> None:
     """Write a reduction: the header ends with a blank, and the arguments have a line of their own."""
+    direction = f"dim={op.dim}" + (f" reverse={bool_text(op.reverse)}" if isinstance(op, Scan) else "")
     what = f"{writer.name(op)} {writer.values(op.operands)}{attr_dict(op)} {direction}"
     types = f"{writer.types(op.operands)} -> {writer.types(op.results)}"
     writer.lines.append(f"{writer.start(op, indent)}{what} identities={array_text(op.identities)} : {types} ")

@@ -40,12 +40,14 @@ class Draft:
 class Directive:
     """One element of the format of an operation: how it is read, written, and shown in the manual.
 
-    `text` is the fixed text of a directive without fields. `states` says whether the directive spells the types of the
-    fields it names. `lead` is the blank in front of it, which follows from the punctuation around; a directive that may
-    be absent brings its own blank.
+    `text` is the fixed text of a directive without fields. `example` is what the manual shows, with the names of the
+    fields in braces: ``%operand``, ``<attribute>``, ``[optional part]``. `states` says whether the directive spells the
+    types of the fields it names. `lead` is the blank in front of it, which follows from the punctuation around; a
+    directive that may be absent brings its own blank.
     """
 
     text: str = ""
+    example: ClassVar[str] = ""
     states: ClassVar[bool] = False
 
     def __init__(self, spec: OpSpec, *names: str) -> None:
@@ -62,8 +64,8 @@ class Directive:
         raise NotImplementedError
 
     def shown(self) -> str:
-        """Return the text as the manual shows it: ``%operand``, ``<attribute>``, ``[optional part]``."""
-        raise NotImplementedError
+        """Return the text as the manual shows it."""
+        return self.example.format(*self.names)
 
     @property
     def name(self) -> str:
@@ -161,6 +163,8 @@ class FixedText(Directive):
 class OneValue(ValueDirective):
     """A single or optional operand."""
 
+    example = "%{0}"
+
     def read(self, p: StatementReader, draft: Draft) -> None:
         index, position = p.index, self.position
         token = p.tokens[index]
@@ -174,19 +178,15 @@ class OneValue(ValueDirective):
     def write(self, writer: Writer, op: Op) -> str:
         return self.lead + writer.values(self.values(op))
 
-    def shown(self) -> str:
-        return f"%{self.name}"
-
 
 class ValueList(OneValue):
     """A variadic operand: a comma list, which may be empty."""
 
+    example = "%{0}, ..."
+
     def read(self, p: StatementReader, draft: Draft) -> None:
         values, marks = p.value_list() if p.peek()[0] == "%" else ([], [])
         draft.groups[self.position], draft.marks[self.position] = values, marks
-
-    def shown(self) -> str:
-        return f"%{self.name}, ..."
 
 
 # ---------------------------------------------------------------- attributes
@@ -194,6 +194,8 @@ class ValueList(OneValue):
 
 class FlagName(AttributeDirective):
     """A unit attribute: its own name, or nothing."""
+
+    example = "[{0}]"
 
     def read(self, p: StatementReader, draft: Draft) -> None:
         if p.tokens[p.index] == self.name:
@@ -203,12 +205,11 @@ class FlagName(AttributeDirective):
     def write(self, writer: Writer, op: Op) -> str:
         return f" {self.name}" if op.attributes.get(self.name) else ""
 
-    def shown(self) -> str:
-        return f"[{self.name}]"
-
 
 class CaseKeyword(AttributeDirective):
     """A case of an enumeration."""
+
+    example = "<{0}>"
 
     def __init__(self, spec: OpSpec, *names: str) -> None:
         super().__init__(spec, *names)
@@ -226,12 +227,11 @@ class CaseKeyword(AttributeDirective):
     def write(self, writer: Writer, op: Op) -> str:
         return f"{self.lead}{op.attributes[self.name].text}"
 
-    def shown(self) -> str:
-        return f"<{self.name}>"
-
 
 class ModeKeyword(CaseKeyword):
     """``mode($attr)``: a case and a comma, unless an operand stands there: then the dictionary has the mode."""
+
+    example = "<{0}>,"
 
     def read(self, p: StatementReader, draft: Draft) -> None:
         if p.peek()[0] != "%":
@@ -240,9 +240,6 @@ class ModeKeyword(CaseKeyword):
 
     def write(self, writer: Writer, op: Op) -> str:
         return f" {op.attributes[self.name].text},"
-
-    def shown(self) -> str:
-        return f"<{self.name}>,"
 
 
 class PlainAttribute(AttributeDirective):
@@ -280,6 +277,7 @@ def value_directive(spec: OpSpec, name: str) -> OneValue:
 class TypeOf(ValueDirective):
     """``type($field)``: the type of a single operand or result."""
 
+    example = "T({0})"
     states = True
 
     def read(self, p: StatementReader, draft: Draft) -> None:
@@ -296,7 +294,7 @@ class TypeOf(ValueDirective):
     def shown(self) -> str:
         """Return ``T(field)``, or the type itself where the field can have only one."""
         only = self.field.constraint.only
-        return f"T({self.name})" if only is None else repr(only)
+        return super().shown() if only is None else repr(only)
 
 
 class RepeatedType(TypeOf):
@@ -344,6 +342,8 @@ class TailType(TypeOf):
 class IndexTypes(TypeOf):
     """``index_types($operand)``: ``, T`` for all indices or ``, T, ...`` one each; early documents have none."""
 
+    example = ", T({0})"
+
     def read(self, p: StatementReader, draft: Draft) -> None:
         types: list[Type] = []
         begin = p.starts[p.index]
@@ -364,12 +364,11 @@ class IndexTypes(TypeOf):
         same = all(value.type is values[0].type for value in values)
         return "".join([f", {writer.short[value.type]}" for value in (values[:1] if same else values)])
 
-    def shown(self) -> str:
-        return f", T({self.name})"
-
 
 class TailColonTypes(ValueDirective):
     """``tail_colon_types($operand)``: ``: T, ...`` iff there are operands."""
+
+    example = "[: T, ...]"
 
     states = True
 
@@ -386,12 +385,11 @@ class TailColonTypes(ValueDirective):
     def write(self, writer: Writer, op: Op) -> str:
         return f" : {writer.types(values)}" if (values := self.values(op)) else ""
 
-    def shown(self) -> str:
-        return "[: T, ...]"
-
 
 class ExitOperands(TailColonTypes):
     """``exit_operands($operand)``: ``%x, ... : T, ...`` or nothing."""
+
+    example = "[%operand, ... : T, ...]"
 
     def read(self, p: StatementReader, draft: Draft) -> None:
         draft.groups[self.position], draft.marks[self.position] = [], []
@@ -403,12 +401,11 @@ class ExitOperands(TailColonTypes):
     def write(self, writer: Writer, op: Op) -> str:
         return f" {writer.values(op.operands)} : {writer.types(op.operands)}" if op.operands else ""
 
-    def shown(self) -> str:
-        return "[%operand, ... : T, ...]"
-
 
 class PrintResult(ValueDirective):
     """``print_result($result)``: ``-> token``, which early text leaves out."""
+
+    example = "-> token"
 
     def read(self, p: StatementReader, draft: Draft) -> None:
         if p.accept("->"):
@@ -417,12 +414,11 @@ class PrintResult(ValueDirective):
     def write(self, writer: Writer, op: Op) -> str:
         return f" -> {writer.short[op.results[0].type]}"
 
-    def shown(self) -> str:
-        return "-> token"
-
 
 class ConstantElements(AttributeDirective):
     """``elements($attr)``: ``<E: elements>``, or ``dense<elements>`` of early documents."""
+
+    example = "<E: elements>"
 
     def read(self, p: StatementReader, draft: Draft) -> None:
         """Read elements, which are encoded once the type is known."""
@@ -430,9 +426,6 @@ class ConstantElements(AttributeDirective):
 
     def write(self, writer: Writer, op: Op) -> str:
         return " " + literal_text(op.attributes[self.name])
-
-    def shown(self) -> str:
-        return "<E: elements>"
 
 
 def read_elements(p: StatementReader) -> tuple[Type | None, Literal]:
@@ -458,6 +451,8 @@ def read_elements(p: StatementReader) -> tuple[Type | None, Literal]:
 class AttrDict(Directive):
     """``attr-dict``: the attributes that no declaration knows."""
 
+    example = ""
+
     def read(self, p: StatementReader, draft: Draft) -> None:
         if p.tokens[p.index] == "{":
             loc = p.here()
@@ -465,9 +460,6 @@ class AttrDict(Directive):
 
     def write(self, writer: Writer, op: Op) -> str:
         return attr_dict(op)
-
-    def shown(self) -> str:
-        return ""
 
 
 class ModeAttrDict(AttrDict):

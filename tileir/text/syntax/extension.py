@@ -95,8 +95,7 @@ def read_scatter_store(p: StatementReader) -> Op:
     (source, destination, index), offsets, marks = _indexed(p, 3)
     operands = [source, destination, index, *offsets]
     token: list[Value] = []
-    if p.accept("token"):
-        p.expect("=")
+    if p.accept_key("token"):
         marks.append(p.starts[p.index])
         token = [p.value()]
     attributes, discardable = _angle_dict(p, spec)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from tileir.ir.core import Op, Value
@@ -268,8 +268,8 @@ OWN_SYNTAX: dict[type[Op], Syntax] = {
     For: Syntax(control.read_for, control.write_for),
     Loop: Syntax(control.read_loop, control.write_loop),
     If: Syntax(control.read_if, control.write_if),
-    Reduce: Syntax(control.read_reduce, control.write_reduce),
-    Scan: Syntax(control.read_scan, control.write_scan),
+    Reduce: Syntax(partial(control.read_reduction, cls=Reduce), control.write_reduction),
+    Scan: Syntax(partial(control.read_reduction, cls=Scan), control.write_reduction),
     MakeTensorView: Syntax(views.read_make_tensor_view, views.write_make_tensor_view),
     ExternElementwise: Syntax(extension.read_extern_elementwise, extension.write_extern_elementwise),
     Generate: Syntax(extension.read_generate, extension.write_generate),

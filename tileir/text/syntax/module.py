@@ -59,8 +59,7 @@ def write_module(writer: Writer, op: ModuleOp, indent: str) -> None:
 def read_entry(p: StatementReader) -> Op:
     attributes: dict[str, Any] = {"sym_name": p.symbol("the name of the entry, such as @name")}
     declared = read_signature(p, attributes)
-    if p.accept("optimization_hints"):
-        p.expect("=")
+    if p.accept_key("optimization_hints"):
         found = hints(p)
         if found:
             attributes["optimization_hints"] = found
@@ -116,8 +115,7 @@ def read_global(p: StatementReader) -> Op:
     if p.accept("constant"):
         attributes["constant"] = True
     attributes["sym_name"] = p.symbol("the name of the global, such as @name")
-    if p.accept("alignment"):
-        p.expect("=")
+    if p.accept_key("alignment"):
         store(attributes, Global.spec.attr_index["alignment"], p.integer("an alignment"))
     discardable = _global_dictionary(p, attributes)
     if p.peek() == ":":

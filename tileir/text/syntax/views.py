@@ -45,10 +45,7 @@ def read_make_tensor_view(p: StatementReader) -> Op:
 
 
 def _list(p: StatementReader, name: str) -> list[Extent]:
-    p.expect(",")
-    p.expect(name)
-    p.expect("=")
-    p.expect("[")
+    p.expect_all(",", name, "=", "[")
     return p.comma_list(lambda: _extent(p), "]")
 
 

@@ -72,7 +72,7 @@ def compared(predicate: Predicate, signedness: Signedness, a: Affine, b: Affine)
     """Return the condition that a comparison holds."""
     if predicate in (Predicate.EQUAL, Predicate.NOT_EQUAL):
         x, y = a.signed, b.signed
-        equal = Condition((_least(x, y), _least(y, x)))
+        equal = Condition((_less(x, y), _less(y, x)))
         return equal if predicate is Predicate.EQUAL else UNKNOWN
     if predicate in (Predicate.GREATER_THAN, Predicate.GREATER_THAN_OR_EQUAL):
         a, b = b, a
@@ -82,12 +82,8 @@ def compared(predicate: Predicate, signedness: Signedness, a: Affine, b: Affine)
     return _unsigned_less(a, b, strict)
 
 
-def _least(x: Reading, y: Reading) -> Guard:
-    """Return the guard ``x <= y``."""
-    return Guard(y.form - x.form, x.needs | y.needs)
-
-
-def _less(x: Reading, y: Reading, strict: bool) -> Guard:
+def _less(x: Reading, y: Reading, strict: bool = False) -> Guard:
+    """Return the guard ``x <= y``, or ``x < y``."""
     return Guard(y.form - x.form - int(strict), x.needs | y.needs)
 
 

@@ -34,13 +34,17 @@ def home_of(value: Value) -> Block | None:
     return value.owner.parent if isinstance(value.owner, Op) else value.owner
 
 
+def encloses(outer: Block | None, block: Block | None) -> bool:
+    """Return whether `block` is `outer`, or in an operation in it."""
+    while block is not None and block is not outer:
+        block = None if block.parent is None else block.parent.parent
+    return block is not None
+
+
 def is_visible(value: Value, op: Op) -> bool:
     """Return whether the block that defines a value encloses `op`; then its place in that block decides what `op`
     sees."""
-    home, block = home_of(value), op.parent
-    while block is not None and block is not home:
-        block = block.parent.parent if isinstance(block.parent, Op) else None
-    return block is not None
+    return encloses(home_of(value), op.parent)
 
 
 def ancestor_in(block: Block | None, op: Op) -> Op:

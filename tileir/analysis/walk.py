@@ -411,13 +411,6 @@ class Walk:
                 self.known.bind(result, self._unknown(result, point))
 
 
-def _origin(value: Value) -> str:
-    """Return the origin of a number, for messages."""
-    return (
-        f"'{value.owner.spec.name}' {place_text(value.owner.loc)}".strip() if isinstance(value.owner, Op) else "a loop"
-    )
-
-
 # ---------------------------------------------------------------- what control flow looks like
 
 

@@ -72,12 +72,7 @@ def _ring_view(type: t.TileViewType) -> t.Type:
     """Return the view's type; padding other than 0 needs floats, and becomes 0."""
     tensor = ring_type(type.tensor_view)
     padding = type.padding if tensor is type.tensor_view or type.padding is None else t.PaddingValue.ZERO
-    if isinstance(type, t.PartitionViewType):
-        return t.PartitionViewType(type.tile_shape, tensor, padding, type.dim_map)
-    if isinstance(type, t.StridedViewType):
-        return t.StridedViewType(type.tile_shape, type.traversal_strides, tensor, padding, type.dim_map)
-    assert isinstance(type, t.GatherScatterViewType), "there are three kinds of views"
-    return t.GatherScatterViewType(type.tile_shape, tensor, type.sparse_dim, padding)
+    return type.of_tensor(tensor, padding)
 
 
 def ring_number(number: float) -> int:

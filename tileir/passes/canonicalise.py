@@ -204,7 +204,7 @@ class Canonicalise(Folding):
         (shape,) = shapes_of
         operands = [self._source(value, shape, op.loc) for value in op.operands]
         type = TileType(shape, op.results[0].tile.element)
-        (small,) = self.emit(self._on(op, operands, type))
+        (small,) = self.emit(op.__class__(operands, [type], op.attributes.copy(), (), op.loc, op.segments))
         large = self.emit(Broadcast.build([op.results[0].type], op.loc, source=small))
         return self._noted(UNIFORM, op, large)
 
@@ -216,9 +216,6 @@ class Canonicalise(Folding):
         type = TileType(shape, content.element)
         (made,) = self.emit(Constant.build([type], loc, value=DenseElements(type, content.data)))
         return made
-
-    def _on(self, op: Op, operands: list[Value], type: TileType) -> Op:
-        return op.__class__(operands, [type], op.attributes.copy(), (), op.loc, op.segments)
 
 
 def _is_uniform(value: Value) -> bool:

@@ -8,9 +8,9 @@ loop-split    a loop that tests its counter against a number becomes two without
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from tileir.analysis.structure import carried_arguments, exits_from, home_of
+from tileir.analysis.structure import carried_arguments, encloses, exits_from, home_of
 from tileir.ir.attributes import IntegerAttr, Predicate, Signedness
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.types import I1, TileType
@@ -126,7 +126,7 @@ class Branches(Rebuilding):
         again."""
         if not isinstance(value.type, TileType):
             return None
-        if _is_outside(value, op):
+        if not any(encloses(region, home_of(value)) for region in op.regions if region is not None):
             return value
         inner = value.owner
         if not isinstance(inner, Constant):
@@ -134,10 +134,9 @@ class Branches(Rebuilding):
         return self.block.append(Constant.build([inner.result.type], inner.loc, value=inner.value)).results[0]
 
     def _negated(self, op: If) -> Value:
-        one = self.block.append(Constant.build([op.condition.type], op.loc, value=splat(op.condition.tile, 1)))
-        return self.block.append(XOrI.build([op.condition.type], op.loc, lhs=op.condition, rhs=one.results[0])).results[
-            0
-        ]
+        type, loc = op.condition.tile, op.loc
+        (one,) = self.block.append(Constant.build([type], loc, value=splat(type, 1))).results
+        return self.block.append(XOrI.build([type], loc, lhs=op.condition, rhs=one)).results[0]
 
     def _selected(self, op: If, first: Value, second: Value) -> Value:
         condition: Value = op.condition
@@ -206,16 +205,6 @@ def _is_bare(block: Block | None) -> bool:
     return block is not None and len(block.ops) == 1 and isinstance(block.ops[0], Yield)
 
 
-def _is_outside(value: Value, op: If) -> bool:
-    """Return whether a value is defined outside the regions of an `if`."""
-    home = home_of(value)
-    while home is not None:
-        if any(home is region for region in op.regions):
-            return False
-        home = None if home.parent is None else home.parent.parent
-    return True
-
-
 def trip_count(bounds: Sequence[Value], is_unsigned: bool) -> int | None:
     """Return the number of iterations of a `for` with these bounds and step, if they are constants and it is
     defined."""
@@ -259,7 +248,12 @@ class Unrolling(Rebuilding):
     def _unroll(self, op: For) -> bool:
         bounds = [self.values[bound] for bound in (op.lower, op.upper, op.step)]
         count = trip_count(bounds, op.unsigned)
-        if count is None or count > MOST_TURNS or count * _size(op) > MOST_OPERATIONS or not has_plain_body(op):
+        if (
+            count is None
+            or count > MOST_TURNS
+            or count * (_operations_in(op.body) - 1) > MOST_OPERATIONS
+            or not has_plain_body(op)
+        ):
             return False
         lower, step = signed_splat_of(bounds[0]), signed_splat_of(bounds[2])
         assert lower is not None and step is not None, "the bounds of a counted loop are known"
@@ -271,10 +265,6 @@ class Unrolling(Rebuilding):
         self.log.note(UNROLLED, op, carried)
         self.bind(op.results, carried)
         return True
-
-
-def _size(op: For) -> int:
-    return sum(1 for root in ops_in(op.body) for _ in root.walk())
 
 
 # ---------------------------------------------------------------- loop-split
@@ -425,23 +415,14 @@ def _is_guard(op: For, test: CmpI) -> bool:
         return False
     if splat_of(op.step) != 1 and None in (_number(op.lower, op), _number(others[0], op)):
         return False
-    return test.signedness is _signedness(op) and not _is_inside(others[0], op.body)
-
-
-def _is_inside(value: Value, body: Block) -> bool:
-    home = home_of(value)
-    while home is not None and home is not body:
-        home = None if home.parent is None else home.parent.parent
-    return home is body
+    return test.signedness is _signedness(op) and not encloses(op.body, home_of(others[0]))
 
 
 def _is_profitable(op: For, test: CmpI) -> bool:
     """Return the vendor's rule: N operations in a branch, or one that is heavy; N is 1 unless an attribute says
     otherwise."""
     return any(
-        _is_worth(one, _threshold(one, op))
-        for one in op.body.ops
-        if isinstance(one, If) and one.condition.owner is test
+        _is_worth(one, _threshold(one)) for one in op.body.ops if isinstance(one, If) and one.condition.owner is test
     )
 
 
@@ -452,21 +433,15 @@ def _is_worth(op: If, threshold: int) -> bool:
     return any(len(ops) >= threshold or any(isinstance(one, _HEAVY) for one in ops) for ops in branches)
 
 
-def _threshold(*around: Op) -> int:
-    """Return the attribute of the innermost operation that has one."""
-    for op in _outwards(around):
-        found = (op.discardable or {}).get(THRESHOLD)
+def _threshold(op: Op) -> int:
+    """Return the attribute of the operation or of the innermost one around that has it."""
+    around: Op | None = op
+    while around is not None:
+        found = (around.discardable or {}).get(THRESHOLD)
         if isinstance(found, IntegerAttr):
             return found.value
-    return 1
-
-
-def _outwards(ops: Sequence[Op]) -> Iterator[Op]:
-    yield from ops
-    around = ops[-1].parent_op
-    while around is not None:
-        yield around
         around = around.parent_op
+    return 1
 
 
 def _operations_in(body: Block) -> int:

@@ -105,17 +105,20 @@ class Inferring(_Ranged):
 
     def copy(self, op: Op) -> Op:
         made = super().copy(op)
-        if isinstance(op, AddI | SubI | MulI) and op.overflow is Overflow.NONE and self._gets_flag(op):
+        if (
+            isinstance(op, AddI | SubI | MulI)
+            and op.overflow is Overflow.NONE
+            and self.log.allows(NO_WRAP)
+            and self._fits(op)
+        ):
             made.attributes["overflow"] = Overflow.NO_SIGNED_WRAP
             self.log.note(NO_WRAP, op, made.results)
         elif isinstance(op, _MAKERS):
-            _retype(made, _view_of(op.results[0].tile_view, made.operands[0].tensor_view))
+            view = op.results[0].tile_view
+            _retype(made, view.of_tensor(made.operands[0].tensor_view, view.padding))
         elif isinstance(op, MakeTensorView) and self._is_plain(op.result):
             self._make_static(op, made)
         return made
-
-    def _gets_flag(self, op: AddI | SubI | MulI) -> bool:
-        return self.log.allows(NO_WRAP) and self._fits(op)
 
     def _fits(self, op: AddI | SubI | MulI) -> bool:
         """Return whether the exact result of an operation fits its type."""
@@ -170,16 +173,6 @@ def _static(entries: Sequence[int | None], operands: Sequence[Value]) -> tuple[l
 def _retype(op: Op, type: t.Type) -> None:
     if op.results[0].type is not type:
         op.results = (Value(type, op, 0),)
-
-
-def _view_of(type: t.TileViewType, tensor: t.TensorViewType) -> t.TileViewType:
-    """Return a view that cuts tiles in the same way from another tensor."""
-    if isinstance(type, t.PartitionViewType):
-        return t.PartitionViewType(type.tile_shape, tensor, type.padding, type.dim_map)
-    if isinstance(type, t.StridedViewType):
-        return t.StridedViewType(type.tile_shape, type.traversal_strides, tensor, type.padding, type.dim_map)
-    assert isinstance(type, t.GatherScatterViewType), "there are three kinds of views"
-    return t.GatherScatterViewType(type.tile_shape, tensor, type.sparse_dim, type.padding)
 
 
 class InferringAssume(_Ranged):

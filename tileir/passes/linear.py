@@ -11,13 +11,13 @@ first is proved, or promised by the program.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tileir.analysis import ranges
 from tileir.analysis.affine import Affines
 from tileir.analysis.forms import Affine, Needs
 from tileir.analysis.region import source_dims
-from tileir.analysis.structure import carried_arguments, home_of
+from tileir.analysis.structure import carried_arguments, encloses, home_of
 from tileir.analysis.symbols import Lane
 from tileir.ir.attributes import Overflow, Signedness
 from tileir.ir.core import Block, Op, Value
@@ -49,7 +49,7 @@ from tileir.passes.scalars import (
     values_in,
 )
 
-_PROMISED = (Overflow.NO_SIGNED_WRAP, Overflow.NO_WRAP)
+PROMISED = (Overflow.NO_SIGNED_WRAP, Overflow.NO_WRAP)
 _ZERO = KnownScalar(0, WIDEST)
 DEEPEST = 64
 """Operations that are looked at one behind the other."""
@@ -58,21 +58,51 @@ MOST_OPERATIONS = 32
 
 
 @dataclass(frozen=True)
+class TableRows:
+    """Indices of rows of a table, ``value[index of dim] * width``: a tile of integers, read as signed, with more than
+    one element along one dimension only."""
+
+    value: Value
+    dim: int
+    width: ScalarFormula
+
+
+@dataclass(frozen=True)
 class Linear:
     """The element at an index is `base` plus the sum of the indices times `steps`, with nothing wrapping around: of
     integers in the signed reading, of pointers in elements. Steps are integers of any width, read as signed.
+
+    `rows` are added to that where they are looked for (`passes.gathering`).
     """
 
     base: ScalarFormula
     steps: tuple[ScalarFormula, ...]
+    rows: TableRows | None = None
 
     @property
     def is_uniform(self) -> bool:
-        return all(known_number(step) == 0 for step in self.steps)
+        return self.rows is None and all(known_number(step) == 0 for step in self.steps)
+
+    @property
+    def is_small(self) -> bool:
+        """True if no scalar takes many operations."""
+        width = () if self.rows is None else (self.rows.width,)
+        return max(map(size_of, (self.base, *self.steps, *width))) <= MOST_OPERATIONS
 
     def at(self, dims: Sequence[int | None]) -> Linear:
-        """Return the tile whose dimension k is `dims[k]` of this one; None: a dimension along which nothing changes."""
-        return Linear(self.base, tuple(_ZERO if dim is None else self.steps[dim] for dim in dims))
+        """Return the tile whose dimension k is `dims[k]` of this one; None: a dimension along which nothing changes.
+
+        The dimension of the rows must be among them.
+        """
+        rows = None if self.rows is None else replace(self.rows, dim=dims.index(self.rows.dim))
+        return Linear(self.base, tuple(_ZERO if dim is None else self.steps[dim] for dim in dims), rows)
+
+    def plus(self, other: Linear, base: ScalarFormula) -> Linear | None:
+        """Return the sum of two tiles, of which only one may have rows, that begins at `base`."""
+        steps = _all([plus(*pair) for pair in zip(self.steps, other.steps)])
+        if steps is None or (self.rows is not None and other.rows is not None):
+            return None
+        return Linear(base, steps, self.rows or other.rows)
 
 
 class LinearTiles:
@@ -100,7 +130,7 @@ class LinearTiles:
             found = rule(op, self)
         elif isinstance(value.owner, Block) and tile.count > 1:
             found = self._carried(value, value.owner)
-        if found is not None and max(map(size_of, (found.base, *found.steps))) > MOST_OPERATIONS:
+        if found is not None and not found.is_small:
             found = None
         if found is None and tile.count == 1:
             return Linear(given(value), (_ZERO,) * tile.rank)
@@ -114,7 +144,7 @@ class LinearTiles:
 
     def exact(self, value: Value, overflow: Overflow, found: Linear) -> Linear | None:
         """Return the linear form of the integers `value`, if none of them wraps around where the first does not."""
-        if found.is_uniform or overflow in _PROMISED:
+        if found.is_uniform or overflow in PROMISED:
             return found
         if self._is_aligned(value, found) or self._is_in_range(self.known.of(value), value.tile, found):
             return found
@@ -164,14 +194,14 @@ class LinearTiles:
         if start is None or change is None or distance is None or not distance.is_uniform:
             return None
         op, advance = change[0], distance.base
-        if not _is_outside(advance, block):
+        if any(encloses(block, home_of(value)) for value in values_in(advance)):
             return None
         total = _times_turn(loop, advance, WIDEST if isinstance(op, Offset) else bits_of(advance))
         if total is None:
             return None
         if isinstance(op, Offset):
             return Linear(moved(start.base, total), start.steps)
-        return Linear(added(start.base, total), start.steps) if op.overflow in _PROMISED else None
+        return Linear(added(start.base, total), start.steps) if op.overflow in PROMISED else None
 
 
 def _change(next: Value, value: Value) -> tuple[AddI | Offset, Value] | None:
@@ -196,19 +226,6 @@ def _times_turn(loop: For, advance: ScalarFormula, bits: int) -> ScalarFormula |
     if loop.unsigned and bits_of(counter) < bits:
         return None
     return multiplied(extended(counter, bits), extended(advance, bits))
-
-
-def _is_outside(formula: ScalarFormula, block: Block) -> bool:
-    """Return whether a formula uses nothing defined in `block` or in a block inside it."""
-    return not any(is_inside(value, block) for value in values_in(formula))
-
-
-def is_inside(value: Value, block: Block) -> bool:
-    """Return whether a value is defined in `block` or in a block in it."""
-    home = home_of(value)
-    while home is not None and home is not block:
-        home = None if home.parent is None else home.parent.parent
-    return home is block
 
 
 # ---------------------------------------------------------------- steps
@@ -274,7 +291,8 @@ def _moved(op: Broadcast | Permute | Reshape, tiles: LinearTiles) -> Linear | No
     source, dims = tiles.of(op.source), source_dims(op)
     if source is None or (dims is None and not source.is_uniform):
         return None
-    return source.at((None,) * op.result.tile.rank if dims is None else dims)
+    dims = (None,) * op.result.tile.rank if dims is None else dims
+    return source.at(dims) if source.rows is None or source.rows.dim in dims else None
 
 
 @rules(Assume)
@@ -285,10 +303,7 @@ def _assumed(op: Assume, tiles: LinearTiles) -> Linear | None:
 @rules(AddI)
 def _sum(op: AddI, tiles: LinearTiles) -> Linear | None:
     a, b = tiles.of(op.lhs), tiles.of(op.rhs)
-    if a is None or b is None:
-        return None
-    steps = _all([plus(*pair) for pair in zip(a.steps, b.steps)])
-    found = None if steps is None else Linear(added(a.base, b.base, op.overflow), steps)
+    found = None if a is None or b is None else a.plus(b, added(a.base, b.base, op.overflow))
     return None if found is None else tiles.exact(op.result, op.overflow, found)
 
 
@@ -314,9 +329,13 @@ def _product(op: MulI, tiles: LinearTiles) -> Linear | None:
         return None
     if a.is_uniform:
         a, b = b, a
-    steps = _all([times(step, b.base) for step in a.steps])
-    found = None if steps is None else Linear(multiplied(a.base, b.base, op.overflow), steps)
-    return None if found is None else tiles.exact(op.result, op.overflow, found)
+    steps, rows = _all([times(step, b.base) for step in a.steps]), a.rows
+    if rows is not None:
+        width = times(rows.width, b.base)
+        rows = None if width is None else replace(rows, width=width)
+    if steps is None or (rows is None) != (a.rows is None):
+        return None
+    return tiles.exact(op.result, op.overflow, Linear(multiplied(a.base, b.base, op.overflow), steps, rows))
 
 
 @rules(ExtI)
@@ -324,7 +343,7 @@ def _extended(op: ExtI, tiles: LinearTiles) -> Linear | None:
     source = tiles.of(op.source)
     if source is None or (op.signedness is Signedness.UNSIGNED and not tiles.is_at_least(op.source, 0)):
         return None
-    return Linear(extended(source.base, op.to.tile.number.bits), source.steps)
+    return replace(source, base=extended(source.base, op.to.tile.number.bits))
 
 
 @rules(Offset)
@@ -332,5 +351,4 @@ def _offset(op: Offset, tiles: LinearTiles) -> Linear | None:
     pointers, distances = tiles.of(op.ptr), tiles.of(op.offset)
     if pointers is None or distances is None:
         return None
-    steps = _all([plus(*pair) for pair in zip(pointers.steps, distances.steps)])
-    return None if steps is None else Linear(moved(pointers.base, distances.base), steps)
+    return pointers.plus(distances, moved(pointers.base, distances.base))

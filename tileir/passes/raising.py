@@ -23,7 +23,7 @@ from functools import reduce
 
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess, own_effect
-from tileir.analysis.structure import exits_from, home_of
+from tileir.analysis.structure import encloses, exits_from, home_of
 from tileir.analysis.walk import ProgramPoint, Walk
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering, Predicate, Signedness
@@ -36,22 +36,20 @@ from tileir.ops.control import For, If, Loop, Return, Yield
 from tileir.ops.integer import AndI, CmpI
 from tileir.ops.module import Entry
 from tileir.ops.pointers import JoinTokens, LoadPtr, MakeToken, StorePtr
-from tileir.ops.views import LoadView, MakePartitionView, MakeTensorView, StoreView
+from tileir.ops.views import MakePartitionView
 from tileir.passes.facts import is_needed, is_speculatable
 from tileir.passes.inequalities import Known, Prover, inequalities
-from tileir.passes.linear import LinearTiles, is_inside
+from tileir.passes.linear import LinearTiles
 from tileir.passes.rebuilding import ChangeLog, Exactness, Rebuilding, Row
 from tileir.passes.scalars import (
-    WIDEST,
     KnownScalar,
-    ScalarFormula,
     bits_of,
     emitted,
     extended,
     known_number,
     values_in,
 )
-from tileir.passes.windows import TileWindow, window
+from tileir.passes.windows import TileWindow, access_through, common_bits, made_tensor, window
 
 _WHY = "the elements not masked off are those of the tensor, at the same addresses"
 _WHEN = (
@@ -97,9 +95,14 @@ class Raising(Rebuilding):
         if self.plan is None or found is None:
             return False
         around, self.block = self.block, self.outer.get(self.plan.homes[op], self.block)
-        view = self._view(MemoryAccess.of(op).address.tile, found, self.place(op.loc))
+        tile, loc = MemoryAccess.of(op).address.tile, self.place(op.loc)
+        tensor = made_tensor(tile, found.base, found.extents, found.strides, self, loc)
+        type = t.PartitionViewType(tile.shape, tensor.tensor_view, found.padding)
+        (view,) = self.emit(MakePartitionView.build([type], loc, tensor_view=tensor))
         self.block = around
-        results = self.emit(self._accessed(op, view, found.indices))
+        bits = common_bits(found.indices)
+        index = [emitted(extended(one, bits), self, loc) for one in found.indices]
+        results = self.emit(access_through(view, index, op, self, loc))
         self.log.note(LOADED if isinstance(op, LoadPtr) else STORED, op, results)
         self.bind(op.results, results)
         return True
@@ -145,36 +148,6 @@ class Raising(Rebuilding):
         attributes = {"comparison_predicate": predicate, "signedness": Signedness.SIGNED}
         return self.emit(CmpI.build([t.tile(t.I1)], loc, **fields, **attributes))[0]
 
-    # ------------------------------------------------------------ operations
-
-    def _view(self, tile: t.TileType, found: TileWindow, loc: Location) -> Value:
-        dynamic = [one for one in (*found.extents, *found.strides) if not isinstance(one, KnownScalar)]
-        bits = bits_of(dynamic[0]) if len({bits_of(one) for one in dynamic}) == 1 else WIDEST
-        shape, strides = (tuple(known_number(one) for one in parts) for parts in (found.extents, found.strides))
-        extents, steps = (
-            [emitted(extended(one, bits), self, loc) for one in parts if not isinstance(one, KnownScalar)]
-            for parts in (found.extents, found.strides)
-        )
-        tensor = t.TensorViewType(tile.pointer.pointee, shape, strides)
-        fields = {"base": emitted(found.base, self, loc), "dynamicShape": extents, "dynamicStrides": steps}
-        (made,) = self.emit(MakeTensorView.build([tensor], loc, **fields))
-        view = t.PartitionViewType(tile.shape, tensor, found.padding)
-        return self.emit(MakePartitionView.build([view], loc, tensor_view=made))[0]
-
-    def _accessed(self, op: LoadPtr | StorePtr, view: Value, indices: Sequence[ScalarFormula]) -> Op:
-        """Return the access to one tile of a view."""
-        loc = self.place(op.loc)
-        bits = bits_of(indices[0]) if len(set(map(bits_of, indices))) == 1 else WIDEST
-        fields: dict[str, object] = {
-            "memory_ordering_semantics": op.memory_ordering_semantics, "optimization_hints": op.optimization_hints,
-            "view": view, "index": [emitted(extended(one, bits), self, loc) for one in indices],
-            "token": None if op.token is None else self.values[op.token],
-        }  # fmt: skip
-        types = [result.type for result in op.results]
-        if isinstance(op, LoadPtr):
-            return LoadView.build(types, loc, **fields)
-        return StoreView.build(types, loc, tile=self.values[op.value], **fields)
-
 
 def _yield(values: Sequence[Value], loc: Location) -> Op:
     return Yield(list(values), [], {}, (), loc, (len(values),))
@@ -210,7 +183,7 @@ class RaisingPlan:
 
     def _find_guards(self, block: Block, known: tuple[Known, ...]) -> None:
         """Find the guards of a block, in which `known` holds, and of those in it."""
-        stores = [op for op in self._accesses if isinstance(op, StorePtr) and _stands_in(op, block)]
+        stores = [op for op in self._accesses if isinstance(op, StorePtr) and encloses(block, op.parent)]
         provers: dict[Op, Prover] = {op: self._prover(op, known) for op in stores if op in self._points}
         guard = guard_of(block, self._tiles, provers) if stores else None
         if guard is not None:
@@ -242,7 +215,7 @@ class RaisingPlan:
         elements."""
         home, loop = None, op.parent_op
         values = [value for formula in (found.base, *found.numbers) for value in values_in(formula)]
-        while isinstance(loop, For) and not any(is_inside(value, loop.body) for value in values):
+        while isinstance(loop, For) and not any(encloses(loop.body, home_of(value)) for value in values):
             prover = self._prover(loop, self._guarded(loop))
             if not all(prover.proves(KnownScalar(0, bits_of(one)), one, 1) for one in found.numbers):
                 return home
@@ -256,14 +229,6 @@ def _is_among(op: Op, ops: Sequence[Op]) -> bool:
     while around is not None and around not in ops:
         around = around.parent_op
     return around is not None
-
-
-def _stands_in(op: Op, block: Block) -> bool:
-    """Return whether an operation is in a block or in a block inside it."""
-    home = op.parent
-    while home is not None and home is not block:
-        home = None if home.parent is None else home.parent.parent
-    return home is block
 
 
 def may_be_raised(op: LoadPtr | StorePtr) -> bool:
@@ -330,7 +295,7 @@ def _needed(store: StorePtr, tiles: LinearTiles, prover: Prover) -> list[Known]:
 def _is_computed_in(condition: Known, block: Block) -> bool:
     """Return whether everything in a condition is defined in `block` or around it."""
     values = (value for formula in condition[:2] for value in values_in(formula))
-    return all(home_of(value) is block or not is_inside(value, block) for value in values)
+    return all(home_of(value) is block or not encloses(block, home_of(value)) for value in values)
 
 
 def _split(block: Block, conditions: Sequence[Known]) -> EmptyStoresGuard | None:

@@ -17,7 +17,7 @@ from tileir.ops.core import Constant
 from tileir.ops.module import Entry
 from tileir.ops.pointers import MakeToken
 from tileir.passes.dead_code import Dropping
-from tileir.passes.facts import DenseElements, splat
+from tileir.passes.facts import DenseElements
 from tileir.passes.rebuilding import ChangeLog, Rebuilding
 from tileir.passes.redundancy import Sharing
 
@@ -44,11 +44,11 @@ def attempts(module: Module) -> Iterator[Attempts]:
     stands = [op for op in module.walk() if isinstance(op, Constant | MakeToken) and not uses.of(op.results[0])]
     yield Attempts("stand-ins", len(stands), lambda chosen: _Without(gone=_picked(stands, chosen)).module(module))
     places = [(entry, at) for entry in items if isinstance(entry, Entry) for at in range(len(entry.body.args))]
-    yield Attempts("parameters", len(places), lambda chosen: _without_parameters(module, [places[at] for at in chosen]))
+    yield Attempts("parameters", len(places), lambda chosen: _Fewer([places[at] for at in chosen]).module(module))
     extents = sorted({extent for type in _types(module) for extent in type.shape if extent > 1}, reverse=True)
     yield Attempts("extents", len(extents), lambda chosen: _Shrunk([extents[at] for at in chosen]).module(module))
     constants = [op for op in module.walk() if isinstance(op, Constant) and any(op.value.data)]
-    yield Attempts("constants", len(constants), lambda chosen: _Without(zero=_picked(constants, chosen)).module(module))
+    yield Attempts("constants", len(constants), lambda chosen: _Without(drop=_picked(constants, chosen)).module(module))
     extras = [(op, name) for op in module.walk() for name in _extras(op)]
     yield Attempts(
         "attributes", len(extras), lambda chosen: _Without(bare=[extras[at] for at in chosen]).module(module)
@@ -93,18 +93,17 @@ def _types(module: Module) -> Iterator[TileType]:
 
 
 class _Without(Rebuilding):
-    """Leaves out some operations, puts what is in others in their place, and makes constants 0."""
+    """Leaves out some operations, of which constants become 0, and puts what is in others in their place."""
 
     def __init__(
         self,
         drop: set[Op] | None = None,
         flatten: set[Op] | None = None,
-        zero: set[Op] | None = None,
         bare: Sequence[tuple[Op, str]] = (),
         gone: set[Op] | None = None,
     ) -> None:
         super().__init__(ChangeLog())
-        self.drop, self.flat, self.zero, self.gone = drop or set(), flatten or set(), zero or set(), gone or set()
+        self.drop, self.flat, self.gone = drop or set(), flatten or set(), gone or set()
         self.bare = bare
 
     def module(self, module: Module) -> Module:
@@ -116,8 +115,6 @@ class _Without(Rebuilding):
             self._replace(op.results)
         elif op in self.flat:
             self._flatten(op)
-        elif op in self.zero:
-            self._replace(op.results)
         elif op not in self.gone:
             super().visit(op)
 
@@ -134,7 +131,7 @@ class _Without(Rebuilding):
         if type is TOKEN:
             return self.emit(MakeToken.build([TOKEN]))[0]
         if isinstance(type, TileType) and Constant.spec.results[0].constraint.accepts(type):
-            return self.emit(Constant.build([type], value=_zero(type)))[0]
+            return self.emit(Constant.build([type], value=DenseElements(type, bytes(type.number.byte_size))))[0]
         known = (mine for old, mine in self.values.items() if old.type is type and _sees(self.block, mine))
         return next(known, None) or value  # A value from nowhere: the verifier refuses the program.
 
@@ -172,11 +169,6 @@ def _strip(op: Op, name: str) -> None:
     op.segments = (*op.segments[:position], 0, *op.segments[position + 1 :])
 
 
-def _zero(type: TileType) -> DenseElements:
-    element = type.number
-    return DenseElements(type, bytes(element.byte_size)) if element.is_float else splat(type, 0)
-
-
 def _sees(block: Block, value: Value) -> bool:
     """Return whether a value is defined in `block` or in an enclosing one that is being made; the verifier refuses
     others."""
@@ -185,10 +177,6 @@ def _sees(block: Block, value: Value) -> bool:
 
 
 # ---------------------------------------------------------------- parameters and types
-
-
-def _without_parameters(module: Module, places: Sequence[tuple[Op, int]]) -> Module:
-    return _Fewer(places).module(module)
 
 
 class _Fewer(_Without):

@@ -11,7 +11,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from tileir.analysis.effects import MemoryAccess, access_of, accesses_of, effects_of, token_operands, token_results
+from tileir.analysis.effects import (
+    MemoryAccess,
+    access_of,
+    accesses_of,
+    effects_of,
+    ordering_of,
+    token_operands,
+    token_results,
+)
 from tileir.analysis.structure import Uses, exits_from, home_of
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Block, Module, Op, Value
@@ -214,10 +222,14 @@ class Forwarding(Rebuilding):
 
     def _is_overwritten(self, op: StorePtr) -> bool:
         users = self.uses.of(op.result_token)
-        if len(users) != 1 or not is_weak(op):
+        if len(users) != 1 or ordering_of(op) is not MemoryOrdering.WEAK:
             return False
         (later,) = users
-        if not isinstance(later, StorePtr) or not is_weak(later) or later.parent is not op.parent:
+        if (
+            not isinstance(later, StorePtr)
+            or ordering_of(later) is not MemoryOrdering.WEAK
+            or later.parent is not op.parent
+        ):
             return False
         same = later.destination is op.destination and later.value.type is op.value.type
         return same and later.mask in (None, op.mask) and self._passes(op, later)
@@ -252,7 +264,7 @@ class Forwarding(Rebuilding):
             if before is None or before.is_strong:
                 return None
             if not before.writes:
-                if same_place(before, access) and before.result is not None and _same_padding(before, access):
+                if same_place(before, access) and before.result is not None and before.padding is access.padding:
                     return self._noted(LOADED, op, before.result)
                 token = next(iter(token_operands(before.op)), None)
                 continue
@@ -279,11 +291,6 @@ class Forwarding(Rebuilding):
         return [value, op.token]
 
 
-def is_weak(op: Op) -> bool:
-    """Return whether an access is ordered only by its tokens."""
-    return op.attributes.get("memory_ordering_semantics") is MemoryOrdering.WEAK
-
-
 def same_place(one: MemoryAccess, other: MemoryAccess) -> bool:
     """Return whether two accesses certainly go to the same elements."""
     return (
@@ -292,10 +299,6 @@ def same_place(one: MemoryAccess, other: MemoryAccess) -> bool:
         and len(one.indices) == len(other.indices)
         and all(first is second for first, second in zip(one.indices, other.indices))
     )
-
-
-def _same_padding(one: MemoryAccess, other: MemoryAccess) -> bool:
-    return one.padding is other.padding and one.result is not None and other.result is not None
 
 
 def _may_leave(op: Op) -> bool:

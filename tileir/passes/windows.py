@@ -22,13 +22,16 @@ from tileir.analysis.expressions import ZERO, Expression, TooLarge
 from tileir.analysis.forms import relaned
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
-from tileir.ir.core import Value
+from tileir.ir.core import Op, Value
+from tileir.ir.loc import Location
 from tileir.ops.core import Offset
 from tileir.ops.integer import MulI, SubI
 from tileir.ops.pointers import LoadPtr, StorePtr
+from tileir.ops.views import LoadView, MakeTensorView, StoreView
 from tileir.passes.facts import constant_of
 from tileir.passes.inequalities import Inequalities, Inequality, Prover, inequalities
 from tileir.passes.linear import LinearTiles
+from tileir.passes.rebuilding import Rebuilding
 from tileir.passes.scalars import (
     WIDEST,
     ComputedScalar,
@@ -39,6 +42,7 @@ from tileir.passes.scalars import (
     affine,
     bits_of,
     divided,
+    emitted,
     extended,
     given,
     known_number,
@@ -294,3 +298,41 @@ def _quotient(first: ScalarFormula, extent: int, prover: Prover) -> ScalarFormul
             if by is not None and by % extent == 0 and part is not None and part * by == whole:
                 return multiplied(given(factor), number(by // extent, bits_of(first)))
     return divided(first, extent) if prover.divides(extent, whole) else None
+
+
+# ---------------------------------------------------------------- operations
+
+
+def common_bits(numbers: Sequence[ScalarFormula]) -> int:
+    """Return the number of bits of numbers, the most there are if they are of different types."""
+    bits = set(map(bits_of, numbers))
+    return bits.pop() if len(bits) == 1 else WIDEST
+
+
+def made_tensor(
+    tile: t.TileType,
+    base: ScalarFormula,
+    extents: Sequence[ScalarFormula],
+    strides: Sequence[ScalarFormula],
+    walk: Rebuilding,
+    loc: Location,
+) -> Value:
+    """Return a tensor of what a tile of pointers leads to, made where `walk` stands."""
+    dynamic = [[one for one in parts if not isinstance(one, KnownScalar)] for parts in (extents, strides)]
+    bits = common_bits([*dynamic[0], *dynamic[1]])
+    sizes, steps = ([emitted(extended(one, bits), walk, loc) for one in parts] for parts in dynamic)
+    type = t.TensorViewType(tile.pointer.pointee, map(known_number, extents), map(known_number, strides))
+    fields = {"base": emitted(base, walk, loc), "dynamicShape": sizes, "dynamicStrides": steps}
+    return walk.emit(MakeTensorView.build([type], loc, **fields))[0]
+
+
+def access_through(view: Value, index: Sequence[Value], op: LoadPtr | StorePtr, walk: Rebuilding, loc: Location) -> Op:
+    """Return the access to one tile of a view that takes the place of `op`."""
+    fields: dict[str, object] = {
+        "memory_ordering_semantics": op.memory_ordering_semantics, "optimization_hints": op.optimization_hints,
+        "view": view, "index": index, "token": None if op.token is None else walk.values[op.token],
+    }  # fmt: skip
+    types = [result.type for result in op.results]
+    if isinstance(op, LoadPtr):
+        return LoadView.build(types, loc, **fields)
+    return StoreView.build(types, loc, tile=walk.values[op.value], **fields)

@@ -79,6 +79,12 @@ class TileViewType(Type):
         in_order = self.tensor_dims == tuple(range(self.rank))
         return [] if in_order else [f"dim_map=[{', '.join(map(str, self.tensor_dims))}]"]
 
+    def of_tensor(self, tensor_view: Type, padding: PaddingValue | None) -> TileViewType:
+        """Return the view that cuts tiles in the same way from another tensor."""
+        own = {name: getattr(self, name) for name in ("tile_shape", *type(self).__slots__)}
+        make: Callable[..., TileViewType] = type(self)
+        return make(tensor_view=tensor_view, padding=padding, **own)
+
     @property
     def rank(self) -> int:
         return len(self.tile_shape)

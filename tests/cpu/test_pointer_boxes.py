@@ -187,6 +187,51 @@ def test_rows_that_overlap_turn_round_or_wrap_around(mask: str) -> None:
         assert_same(kernel, memory(80), m, n, first, stride)
 
 
+def with_index(lines: str) -> str:
+    """Return the program without a mask, with other lines for `%index`."""
+    text = program("", masked=False)
+    return text.replace(text[text.index("%down = ") : text.index("%as_1 = ")], lines + "\n  ", 1)
+
+
+COLUMNS_START_AGAIN = f"""%across = addi %column, %first : {I32}
+  %below_n = remi %across, %n signed : {I32}
+  %down = muli %row, %stride : {I32}
+  %index = addi %down, %below_n : {I32}"""
+ROWS_START_AGAIN = f"""%moved = addi %row, %first : {I32}
+  %below_m = remi %moved, %m signed : {I32}
+  %down = muli %below_m, %stride : {I32}
+  %index = addi %down, %column : {I32}"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="protects pages with mprotect of Linux")
+@pytest.mark.parametrize("lines", [COLUMNS_START_AGAIN, ROWS_START_AGAIN], ids=["columns", "rows"])
+def test_remainders_that_may_start_again_within_the_tile(lines: str) -> None:
+    text = with_index(lines)
+    assert boxes_of(text) == [True, True]
+    kernel, traps = tileir.parse(text)["k"], set()
+    for first, bound, stride in product(
+        (0, 1, 9, 40, -3, -40, 2**31 - 8, -(2**31)), (1, 3, 16, 17, 40, 2**16, 2**31 - 1, -7), (16, 1, 0, 2**16, -1)
+    ):
+        traps.add(assert_same(kernel, memory(80), bound, bound, first, stride) is None)
+    assert traps == {True, False}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="protects pages with mprotect of Linux")
+def test_rows_and_columns_that_wrap_around_each_by_itself() -> None:
+    pointers = f"tile<{SHAPE}xptr<i32>>"
+    text = with_index(f"%down = muli %row, %stride : {I32}\n  %across = addi %column, %first : {I32}")
+    for name in ("a", "c"):
+        text = text.replace(
+            f"%{name}_at = offset %{name}s, %index",
+            f"""%{name}_row = offset %{name}s, %down : {pointers}, {I32} -> {pointers}
+  %{name}_at = offset %{name}_row, %across""",
+        )
+    assert boxes_of(text) == [True, True]
+    kernel = tileir.parse(text)["k"]
+    for first, stride in ODD:
+        assert_same(kernel, memory(80), 0, 0, first, stride)
+
+
 @pytest.mark.parametrize("masked", [True, False])
 @pytest.mark.parametrize("shift", [0, 1, 3, 16, 40])
 def test_arrays_that_overlap(masked: bool, shift: int) -> None:
@@ -198,6 +243,25 @@ def test_arrays_that_overlap(masked: bool, shift: int) -> None:
             views = [whole[: 200 - shift], whole[shift:]]
             kernel.launch(1, *(views[::-1] if turned else views), 3, n, 0, 20, target=target)
             results.append(whole.tolist())
+        assert results[0] == results[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="protects pages with mprotect of Linux")
+@pytest.mark.parametrize("mask", ["rows and columns", "from a start"])
+@pytest.mark.parametrize("shift", [0, 1, 20])
+def test_arrays_that_overlap_and_end_where_the_mask_does(mask: str, shift: int) -> None:
+    """What is stored through a copy, as it overwrites what is read, is computed as far as it is stored."""
+    kernel = tileir.parse(program(MASKS[mask]))["k"]
+    for stride in (20, 2**28, 16):
+        results = []
+        for target in ("interp", "cpu"):
+            whole = Guarded().copy(np.arange(2 * 20 + 5 + shift, dtype=np.int32))
+            trapped = False
+            try:
+                kernel.launch(1, whole[: len(whole) - shift], whole[shift:], 3, 5, 0, stride, target=target)
+            except tileir.Trap:
+                trapped = True
+            results.append((whole.tolist(), trapped))
         assert results[0] == results[1]
 
 

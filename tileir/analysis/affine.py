@@ -101,11 +101,26 @@ def is_even(affine: Affine, shape: Sequence[int]) -> bool:
     """Return whether each element is the first plus a multiple of its index, modulo a power of two.
 
     Elements may pass through fewer bits once, and rising with the tile: if no step is negative, the first and the last
-    element then show whether anything has wrapped around.
+    element then show whether anything has wrapped around. Where numbers of one dimension each do, those at its ends
+    show it (`wraps_by_dimension`).
     """
-    wrapping = [need.form for need in affine.needs if mentions_lanes(need.form)]
+    wrapping = _wrapping(affine)
     rising = [_rise_with(kept, affine.form, shape) for kept in wrapping]
-    return len(wrapping) <= 1 and None not in lane_steps(affine.form, shape) and all(rising)
+    once = len(wrapping) <= 1 or wraps_by_dimension(affine, shape)
+    return once and None not in lane_steps(affine.form, shape) and all(rising)
+
+
+def wraps_by_dimension(affine: Affine, shape: Sequence[int]) -> bool:
+    """Return whether several numbers that elements are made of may wrap around, each of them along a dimension of its
+    own."""
+    lanes = [Lane(dim, extent) for dim, extent in enumerate(shape)]
+    moving = [[lane for lane in lanes if _mentions(form, lane)] for form in _wrapping(affine)]
+    return len(moving) > 1 and all(len(one) == 1 for one in moving) and len({one[0] for one in moving}) == len(moving)
+
+
+def _wrapping(affine: Affine) -> list[Expression]:
+    """Return the numbers that differ from element to element and may wrap around."""
+    return [need.form for need in affine.needs if mentions_lanes(need.form)]
 
 
 def _rise_with(kept: Expression, form: Expression, shape: Sequence[int]) -> bool:

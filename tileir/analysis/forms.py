@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import reduce
 
 from tileir.analysis import ranges
-from tileir.analysis.expressions import Expression, Symbol, TooLarge, number
+from tileir.analysis.expressions import Expression, Symbol, TooLarge, number, of
 from tileir.analysis.ranges import Range
 from tileir.analysis.structure import home_of
-from tileir.analysis.symbols import RANGES, Either, Function, Lane, NoWrap
+from tileir.analysis.symbols import RANGES, Either, Function, Kind, Lane, NoWrap
 from tileir.ir.attributes import AssumePredicate, Bounded, DivBy, Overflow, Signedness
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.types import PointerType, TensorViewType, TileType, TileViewType, Type
@@ -120,6 +120,14 @@ class Tiles:
 Form = Affine | Tensor | Tiles
 
 
+@dataclass(frozen=True)
+class Remainder:
+    """A tile of remainders of numbers that rise by one along `dim`."""
+
+    value: Value
+    dim: int
+
+
 class Forms:
     """The values of a program that are known so far."""
 
@@ -127,6 +135,7 @@ class Forms:
         self._forms: dict[Value, Form] = {}
         self.conditions: dict[Value, object] = {}
         """The conditions that have been asked for (`analysis.conditions`)."""
+        self._remainders: dict[Expression, Remainder] = {}
 
     def bind(self, value: Value, form: Form) -> None:
         self._forms[value] = form
@@ -148,11 +157,45 @@ class Forms:
         assert isinstance(found, Affine)
         return found
 
+    def note_remainder(self, value: Value, form: Expression) -> None:
+        """Note that a tile is a remainder, which rises by one along a dimension until it starts again."""
+        for symbol in form.symbols():
+            lane = _rising_lane(symbol)
+            if lane is not None:
+                self._remainders.setdefault(_along_first(symbol), Remainder(value, lane.dim))
+
+    def rising(self, symbol: Symbol) -> tuple[Remainder, Expression] | None:
+        """Return the remainder that a symbol is, and its elements if it does not start again within its tile; None for
+        other symbols."""
+        lane = _rising_lane(symbol)
+        found = None if lane is None else self._remainders.get(_along_first(symbol))
+        if lane is None or found is None:
+            return None
+        first = of(symbol).substituted(lambda part: number(0) if part == lane else None)
+        return found, first + of(lane)
+
     def tensor(self, value: Value) -> Tensor:
         """Return a tensor view, or the tensor that a tile view cuts."""
         found = self._forms[value]
         assert not isinstance(found, Affine)
         return found.tensor if isinstance(found, Tiles) else found
+
+
+def _rising_lane(symbol: Symbol) -> Lane | None:
+    """Return the only lane of a remainder by a number, along which what it is of rises by one."""
+    if not isinstance(symbol, Function) or symbol.kind not in (Kind.REMAINDER, Kind.MODULO):
+        return None
+    dividend, divisor = symbol.arguments
+    lanes = {part for part in of(symbol).all_symbols() if isinstance(part, Lane)}
+    if len(lanes) != 1 or mentions_lanes(divisor):
+        return None
+    (lane,) = lanes
+    return lane if dividend.step(lane) == number(1) else None
+
+
+def _along_first(symbol: Symbol) -> Expression:
+    """Return a symbol with its only lane along the first dimension."""
+    return of(symbol).substituted(lambda part: of(Lane(0, part.extent)) if isinstance(part, Lane) else None)
 
 
 Rule = Callable[[Op, Forms], "Form | tuple[Form, ...] | None"]

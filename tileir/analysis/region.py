@@ -16,10 +16,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeGuard
 
-from tileir.analysis.affine import is_even, is_even_along, is_uniform, is_uniform_along, lane_steps, unit_dimension
+from tileir.analysis.affine import (
+    is_even,
+    is_even_along,
+    is_uniform,
+    is_uniform_along,
+    lane_steps,
+    unit_dimension,
+    wraps_by_dimension,
+)
 from tileir.analysis.effects import MemoryAccess
-from tileir.analysis.expressions import Expression, TooLarge, number
-from tileir.analysis.forms import Affine, Forms, Needs, Reading, Tensor, lanes, relaned
+from tileir.analysis.expressions import Expression, Symbol, TooLarge, number
+from tileir.analysis.forms import Affine, Forms, Needs, Reading, Remainder, Tensor, lanes, relaned
+from tileir.analysis.structure import is_visible
 from tileir.ir import types as t
 from tileir.ir.attributes import Predicate
 from tileir.ir.core import Op, Value
@@ -255,9 +264,41 @@ class Region:
             return None
 
     @cached_property
+    def _rising(self) -> tuple[Affine, tuple[Remainder, ...]]:
+        """The address where no remainder in it starts again within the tile, and those remainders, as tiles that the
+        access can see."""
+        found: dict[Remainder, None] = {}
+
+        def risen(symbol: Symbol) -> Expression | None:
+            rising = self._known.rising(symbol)
+            if rising is None or not is_visible(rising[0].value, self.access.op):
+                return None
+            found[rising[0]] = None
+            return rising[1]
+
+        address = self.address
+        try:
+            needs = frozenset(need.of(need.form.substituted(risen)) for need in address.needs)
+            return Affine(address.form.substituted(risen), address.bits, needs), tuple(found)
+        except TooLarge:
+            return address, ()
+
+    @property
+    def remainders(self) -> tuple[Remainder, ...]:
+        """Tiles that must not start again for the steps to be right: at the border of a matrix, the rows ``(first +
+        iota) % rows`` of a tile do."""
+        return self._rising[1]
+
+    @property
+    def wraps_by_dimension(self) -> bool:
+        """True if the ends of each dimension show whether addresses step evenly."""
+        return wraps_by_dimension(self._rising[0], self.extents)
+
+    @cached_property
     def steps(self) -> tuple[Expression | None, ...]:
-        """The bytes between neighbours along each dimension, where they are the same all over the tile."""
-        return lane_steps(self.address.form, self.extents)
+        """The bytes between neighbours along each dimension, where they are the same all over the tile if no one of
+        the `remainders` starts again."""
+        return lane_steps(self._rising[0].form, self.extents)
 
     @property
     def static_steps(self) -> list[int | None]:
@@ -350,9 +391,9 @@ class Region:
     def steps_evenly(self) -> bool:
         """True if addresses are a start plus a multiple of each index, as far as the program shows.
 
-        The corners of the tile show at run time whether they wrap around.
+        The corners of the tile, and those of `remainders`, show at run time whether they wrap around.
         """
-        return is_even(self.address, self.extents)
+        return is_even(self._rising[0], self.extents)
 
     @property
     def is_even(self) -> bool:

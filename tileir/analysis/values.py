@@ -211,7 +211,9 @@ def _divide(op: division.DivI, known: Forms) -> Affine:
 @rules(division.RemI)
 def _remainder(op: division.RemI, known: Forms) -> Affine:
     a, b = (known.of(operand).read(op.signedness) for operand in (op.lhs, op.rhs))
-    return _function(Kind.REMAINDER, a, b, width(op.result))
+    found = _function(Kind.REMAINDER, a, b, width(op.result))
+    known.note_remainder(op.result, found.form)
+    return found
 
 
 @rules(integer.ShrI)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess, access_of, own_effect
+from tileir.analysis.forms import Remainder
 from tileir.analysis.region import Prefix, Region, is_view_box
 from tileir.cpu.analysis.fusion import ALIASES, INDEX_MAPPING, Fusion, fusible
 from tileir.ir import types as t
@@ -75,6 +76,8 @@ class Loads:
         """The accesses through pointers to rows that lie anywhere."""
         self.guards = {prefix.comparison: prefix for prefix in self._prefixes()}
         """The guard that each of the comparisons of boxes and rows is."""
+        self.remainders = {one.value: one.dim for region in self.regions.values() for one in self._relied_on(region)}
+        """The tiles of remainders that boxes are made of, and the dimensions along which they rise."""
         loads = [access for access in accesses if access.declared.effect is Effect.READ]
         boxes = [load for load in loads if self.is_box(load)]
         for load in loads:
@@ -92,6 +95,9 @@ class Loads:
             if region.through_pointers and region.is_box:
                 yield from region.prefixes or ()
             yield from self.rows[op].ends if op in self.rows else ()
+
+    def _relied_on(self, region: Region) -> Sequence[Remainder]:
+        return region.remainders if region.through_pointers and region.steps_evenly else ()
 
     def placement(self, tile: Value) -> LoadPlacement:
         """Return the place where the elements of a loaded tile are read."""

@@ -202,6 +202,8 @@ class Lowering:
     active_counts: dict[Op, ActiveCount] = field(default_factory=dict)
     active_rows: dict[Op, Tile] = field(default_factory=dict)
     """The counts of the comparisons that guard boxes and rows."""
+    rising: dict[Value, ir.Value] = field(default_factory=dict)
+    """For each of the remainders that boxes are made of, an i1 that is set if it does not start again in its tile."""
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.safepoints`)."""
     warnings: list[tuple[Op, str]] = field(default_factory=list)

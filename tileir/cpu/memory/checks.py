@@ -238,7 +238,7 @@ def check_pointers(lowering: Lowering, access: MemoryAccess, box: Box | None = N
                 fine, counts = may_access(lowering, access, box), list(box.counts)
                 span = replace(box.span, regular=box.regular)
             elif lowering.loads.regions[access.op].steps_evenly:
-                span = span_of_pointers(emit, where.pointers, where.type.shape)
+                span = span_of_pointers(lowering, access, where.type.shape)
                 fine = builder.and_(span.regular, question.holds_span(span, span.last))
             else:
                 fine = question.holds_lanes(where)

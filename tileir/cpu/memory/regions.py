@@ -167,24 +167,31 @@ def span_of_window(emit: Emitter, window: Window, extents: Sequence[Extent]) -> 
     return Span(first, last, tuple(steps), size, I1(1), I1(1))
 
 
-def span_of_pointers(emit: Emitter, pointers: Tile, extents: Sequence[Extent]) -> Span:
+def span_of_pointers(lowering: Lowering, access: MemoryAccess, extents: Sequence[Extent]) -> Span:
     """Return the span of an even tile of pointers, from its corners. An extent of 0 in a register counts as 1."""
-    builder, shape = emit.builder, pointers.type.shape
+    emit, builder, region = lowering.emit, lowering.builder, lowering.loads.regions[access.op]
+    pointers, shape = lowering.tile(access.address), region.extents
     extents = [extent if isinstance(extent, int) else _one_at__least(builder, extent) for extent in extents]
-    size = pointers.type.pointer.pointee.byte_size
+    size, origin = pointers.type.pointer.pointee.byte_size, (I64(0),) * len(shape)
 
     def address(*index: ir.Value) -> ir.Value:
         return address_of(builder, pointers.at(emit, index))
 
-    first, last = address(*(I64(0) for _ in shape)), address(*(highest_index(builder, extent) for extent in extents))
+    first, last = address(*origin), address(*(highest_index(builder, extent) for extent in extents))
     steps, reach, regular = [], first, I1(1)
+    for one in region.remainders:
+        regular = builder.and_(regular, lowering.rising[one.value])
     for dim, extent in enumerate(extents):
         if shape[dim] == 1:
             continue
-        step = builder.sub(address(*(I64(int(dim == other)) for other in range(len(shape)))), first)
+        step = builder.sub(address(*moved(origin, dim, I64(1))), first)
         steps.append(step)
         regular = builder.and_(regular, builder.icmp_unsigned("<", step, _farthest_step(builder, extent)))
-        reach = builder.add(reach, builder.mul(step, highest_index(builder, extent)))
+        length = builder.mul(step, highest_index(builder, extent))
+        if region.wraps_by_dimension:
+            end = address(*moved(origin, dim, highest_index(builder, extent)))
+            regular = builder.and_(regular, builder.icmp_unsigned("==", builder.add(first, length), end))
+        reach = builder.add(reach, length)
     regular = builder.and_(regular, builder.icmp_unsigned("==", reach, last))
     regular = builder.and_(regular, builder.icmp_unsigned("<", builder.sub(last, first), I64(FARTHEST)))
     distinct = builder.icmp_unsigned(">=", steps[0], I64(size)) if len(steps) == 1 else I1(0)
@@ -437,6 +444,19 @@ def count_active(lowering: Lowering, op: CmpI) -> None:
     lowering.active_rows[op] = materialized(lowering.emit, counts)
 
 
+def look_whether_rising(lowering: Lowering, remainder: Value) -> None:
+    """Note whether a tile of remainders rises by one from its first element to its last, if boxes are made of it: where
+    it starts again it falls."""
+    dim = lowering.loads.remainders.get(remainder)
+    if dim is None:
+        return
+    builder, emit, tile = lowering.builder, lowering.emit, lowering.tile(remainder)
+    start, highest = (I64(0),) * tile.type.rank, highest_index(builder, lowering.extents(remainder)[dim])
+    first, last = (wide(builder, tile.at(emit, index)) for index in (start, moved(start, dim, highest)))
+    even = builder.icmp_unsigned("==", _widened(builder, builder.sub(last, first)), highest)
+    lowering.rising[remainder] = builder.and_(even, builder.icmp_signed("<=", first, last))
+
+
 def _active_in_row(lowering: Lowering, guard: Prefix, index: Index) -> ActiveCount:
     """Return how many elements a guard leaves active in the row that begins at an index."""
     builder, op = lowering.builder, guard.comparison
@@ -541,7 +561,7 @@ def pointer_box(lowering: Lowering, access: MemoryAccess) -> Box | None:
     elements, extents = pointer_elements(lowering, access), lowering.extents(access.address)
     counts, kept = _counts(lowering, region.prefixes, extents)
     longer = lowering.joined is not None and access.op in lowering.joined.coarsening.accesses
-    span = span_of_pointers(emit, elements.pointers, counts if longer else extents)
+    span = span_of_pointers(lowering, access, counts if longer else extents)
     strides, even = _strides(builder, span, type, region.static_steps)
     regular = full = builder.and_(span.regular, builder.and_(even, kept))
     for count, extent in zip(counts, extents):

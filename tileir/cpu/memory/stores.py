@@ -211,8 +211,7 @@ def _store_elements(lowering: Lowering, access: MemoryAccess, tile: Tile, where:
     if not isinstance(where, PointerElements) or not lowering.loads.read_in(access.op):
         _write_elements(emit, where, materialized(emit, tile), ordering)
         return
-    pointers = where.pointers
-    straight = unaliased(lowering, access.op, lambda: span_of_pointers(emit, pointers, pointers.type.shape))
+    straight = unaliased(lowering, access.op, lambda: span_of_pointers(lowering, access, where.type.shape))
     with emit.builder.if_else(straight, likely=True) as (at_once, apart):
         with at_once:
             _write_elements(emit, where, tile, ordering)
@@ -338,7 +337,7 @@ def unaliased(lowering: Lowering, store: Op, written: Callable[[], Span]) -> ir.
 def _span_of(lowering: Lowering, load: PutOffLoad) -> Span:
     covered = _covered(lowering, load.tile)
     if not is_view_box(load.access):
-        return span_of_pointers(lowering.emit, lowering.tile(load.access.address), covered)
+        return span_of_pointers(lowering, load.access, covered)
     window = lowering.tile(load.tile)
     assert isinstance(window, Window)
     return span_of_window(lowering.emit, window, covered)

@@ -23,6 +23,8 @@ FREE = (core.Constant, core.Iota, shapes.Broadcast, shapes.Reshape)
 """Operations that cost nothing to repeat."""
 CHEAP = (core.Offset, integer.AddI, integer.SubI, integer.MulI, *FREE)
 """Address arithmetic: repeated in each use rather than stored, so that LLVM sees neighbouring addresses."""
+MASKING = (integer.CmpI, integer.AndI, integer.OrI, integer.XOrI)
+"""Operations that masks are made of: repeated, too, where they are made of nothing but address arithmetic."""
 RESHAPING = (shapes.Broadcast, shapes.Reshape)
 """Operations whose result may lie in the memory of the tile that they are given."""
 ALIASES = (misc.Assume, extension.OptimizationBarrier)
@@ -40,6 +42,11 @@ class Fusion:
         self._uses = Uses(body.ops)
         self._root: dict[Op, Op] = {}
         operations = self.operations = [op for root in body.ops for op in root.walk()]
+        self._indices: set[Op] = set()
+        for op in operations:
+            is_tile = isinstance(op, (*CHEAP, *MASKING)) and op.results[0].tile.count > 1
+            if is_tile and all(map(self._is_index, op.operands)):
+                self._indices.add(op)
         for op in reversed(operations):
             self._root[op] = self._root_of(op)
         self._cut: set[Op] = set()
@@ -64,7 +71,15 @@ class Fusion:
         op = value.op
         if op is None or op in self._cut:
             return False
-        return isinstance(op, CHEAP) or self._root[op] is not op
+        return self._is_cheap(op) or self._root[op] is not op
+
+    def _is_cheap(self, op: Op) -> bool:
+        return isinstance(op, CHEAP) or op in self._indices
+
+    def _is_index(self, value: Value) -> bool:
+        """Return whether a value is a scalar, or is computed from scalars and the indices of elements by what is cheap
+        to repeat."""
+        return value.op in self._indices or (isinstance(value.type, t.TileType) and value.tile.count == 1)
 
     def expression(self, value: Value) -> Iterator[Value]:
         """Yield the values that elements of `value` are computed from in one loop, each once, beginning with itself."""
@@ -118,8 +133,8 @@ class Fusion:
         # A divisor is looked at before anything is divided.
         is_divisor = isinstance(user, division.DivI | division.RemI) and user.rhs is op.results[0]
         widens = isinstance(user, shapes.Broadcast) and user.result.type is not op.results[0].type
-        repeats = widens or is_divisor or isinstance(root, CHEAP)
-        return op if repeats and not isinstance(op, CHEAP) else root
+        repeats = widens or is_divisor or self._is_cheap(root)
+        return op if repeats and not self._is_cheap(op) else root
 
 
 def fusible(op: Op) -> bool:

@@ -18,6 +18,7 @@ from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.loads import LoadPlacement, Loads
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
+from tileir.ir.effects import Effect
 from tileir.ir.traits import ELEMENTWISE
 from tileir.ops import control, matmul, shapes, views
 
@@ -138,7 +139,7 @@ def store_of_load(fusion: Fusion, loads: Loads, loaded: Value) -> MemoryAccess |
     if len(stores) != 1 or loads.placement(loaded) is LoadPlacement.AT_ONCE:
         return None
     access = access_of(stores.pop())
-    if access is None or not isinstance(access.op, views.StoreView) or not is_view_box(access) or access.value is None:
+    if access is None or access.declared.effect is not Effect.WRITE or not loads.is_box(access) or access.value is None:
         return None
     is_computed = access.value.op is not None and ELEMENTWISE in access.value.op.spec.traits
     if not is_computed or any(operand is not access.value for _, operand in uses):

@@ -204,6 +204,8 @@ class Lowering:
     """The counts of the comparisons that guard boxes and rows."""
     rising: dict[Value, ir.Value] = field(default_factory=dict)
     """For each of the remainders that boxes are made of, an i1 that is set if it does not start again in its tile."""
+    read_in_part: set[Op] = field(default_factory=set)
+    """Stores of tiles whose other elements may not be there to read."""
     prints: list[Op] = field(default_factory=list)
     """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.safepoints`)."""
     warnings: list[tuple[Op, str]] = field(default_factory=list)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess
-from tileir.analysis.region import is_view_box
+from tileir.analysis.region import Region, is_view_box
 from tileir.cpu.analysis.live_extents import Product, store_of_load
 from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.elements import I64, is_zero
@@ -161,13 +161,30 @@ def _needs_of_store(lowering: Lowering, loaded: Value) -> dict[int, ir.Value]:
         if count is None:
             return {}
         found[dim] = _at_least_one(lowering, count)
+    lowering.read_in_part.add(store.op)
     return found
 
 
 def _count(lowering: Lowering, access: MemoryAccess, position: int) -> ir.Value | None:
-    """Return how much of a box lies in its tensor along a dimension; None if that is not known yet."""
+    """Return how much of a box lies in its tensor, or is not masked off, along a dimension; None if that is not known
+    yet."""
+    region = lowering.loads.regions[access.op]
+    if region.through_pointers:
+        return _unmasked(lowering, region, position)
     view = EarlyView.of(lowering, access)
     return None if view is None else view.count(position)
+
+
+def _unmasked(lowering: Lowering, region: Region, position: int) -> ir.Value | None:
+    builder, found = lowering.builder, I64(region.extents[position])
+    for prefix in region.prefixes or ():
+        if prefix.dim == position:
+            active = lowering.active_counts.get(prefix.comparison)
+            if active is None:
+                return None
+            count = builder.select(active.regular, active.count, found)
+            found = builder.select(builder.icmp_unsigned("<", count, found), count, found)
+    return found
 
 
 def _at_least_one(lowering: Lowering, count: ir.Value) -> ir.Value:

@@ -12,7 +12,7 @@ from tileir.analysis.region import is_view_box
 from tileir.cpu.analysis.loads import PutOffLoad
 from tileir.cpu.emit.elements import I1, I64, Num
 from tileir.cpu.emit.emitter import Emitter, Extent, Index
-from tileir.cpu.emit.tiles import Tile, Window, fill, materialized, new_buffer, to_memory, turn_of
+from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, materialized, new_buffer, to_memory, turn_of
 from tileir.cpu.lowering.state import JoinedBlocks, Lowering
 from tileir.cpu.memory.cache_policy import ask_ahead, row_dimension, write_rows, write_tile
 from tileir.cpu.memory.checks import check, check_each_pointer, check_pointers, may_access
@@ -60,7 +60,7 @@ def store(lowering: Lowering, access: MemoryAccess) -> None:
 
 def _store_box(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> None:
     memory = box.window
-    with _in_order(lowering, box, tile):
+    with _in_order(lowering, access, box, tile):
         dim = row_dimension(memory)
         if turn_of(memory, tile) is not None and not lowering.joined_first:
             _store_turned(lowering, access, tile, box)
@@ -71,7 +71,7 @@ def _store_box(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -
 
 
 @contextmanager
-def _in_order(lowering: Lowering, box: Box, tile: Tile) -> Iterator[None]:
+def _in_order(lowering: Lowering, access: MemoryAccess, box: Box, tile: Tile) -> Iterator[None]:
     """Emit code that writes a tile row by row, and that writes its elements in order where another could be seen."""
     emit, builder = lowering.emit, lowering.builder
     fine = elements_apart(builder, box.window)
@@ -82,7 +82,7 @@ def _in_order(lowering: Lowering, box: Box, tile: Tile) -> Iterator[None]:
         with rows:
             yield
         with shared, emit.region(), emit.rarely():
-            copy = _materialized(emit, tile, box)
+            copy = _materialized(lowering, access, tile, box)
             if box.elements is not None:
                 _write_elements(emit, _with_mask(emit, box.elements), copy, MemoryOrdering.WEAK)
             else:
@@ -99,7 +99,7 @@ def _store_box_in_rows(lowering: Lowering, access: MemoryAccess, tile: Tile, box
         with at_once:
             write_rows(lowering, access.op, box.window, tile, dim, box.counts)
         with apart, emit.region():
-            _write_part(emit, box, _materialized(emit, tile, box))
+            _write_part(emit, box, _materialized(lowering, access, tile, box))
 
 
 def _store_window(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> None:
@@ -107,7 +107,7 @@ def _store_window(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box
     emit, builder, memory = lowering.emit, lowering.builder, box.window
     if lowering.joined_first:
         with emit.region():
-            _write_part(emit, box, _materialized(emit, tile, box))
+            _write_part(emit, box, _materialized(lowering, access, tile, box))
         return
     names = ("inside", "straight", "apart", "stored")
     inside, straight, apart, done = (builder.append_basic_block(name) for name in names)
@@ -121,7 +121,7 @@ def _store_window(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box
         builder.branch(done)
     builder.position_at_end(apart)
     with emit.region():
-        _write_part(emit, box, _materialized(emit, tile, box))
+        _write_part(emit, box, _materialized(lowering, access, tile, box))
     builder.branch(done)
     builder.position_at_end(done)
 
@@ -140,9 +140,24 @@ def _store_turned(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box
                 _write_part(emit, box, turned)
 
 
-def _materialized(emit: Emitter, tile: Tile, box: Box) -> Tile:
-    """Compute what is stored; through a view no more than that, as the rest may not be there to read."""
-    return materialized_part(emit, tile, box.counts if box.regular is None else None)
+def _materialized(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> Tile:
+    """Compute what is stored, and no more than that where the rest may not be there to read."""
+    emit, elements = lowering.emit, box.elements
+    if box.regular is None or elements is None:
+        return materialized_part(emit, tile, box.counts)
+    if access.op not in lowering.read_in_part or not isinstance(tile, ExpressionTile):
+        return materialized(emit, tile)
+    copy = new_buffer(emit, tile.type)
+
+    def put(index: Index) -> None:
+        copy.put(emit, index, tile.at(emit, index))
+
+    with emit.builder.if_else(box.regular, likely=True) as (regular, odd), emit.one_way():
+        with regular:
+            bounded_nest(emit, box.counts, put)
+        with odd, emit.rarely():
+            _with_mask(emit, elements).each(emit, lambda index, place: put(index))
+    return copy
 
 
 def _write_part(emit: Emitter, box: Box, copy: Tile) -> None:

@@ -48,6 +48,8 @@ class Emitter(Exits):
     arena_used: int = ARENA_ALIGNMENT
     arena_size: int = ARENA_ALIGNMENT
     traps: list[TrapSite] = field(default_factory=list)
+    stops: dict[tuple[int, ...], tuple[ir.Block, Sequence[ir.Value]]] = field(default_factory=dict)
+    """The blocks in which traps end, by the places of their evidence."""
     memo: dict[object, tuple[object, Num]] = field(default_factory=dict)
     """Elements computed at an index, valid where the builder stands; each entry keeps what its key names alive."""
     functions: dict[Hashable, ir.Function] = field(default_factory=dict)

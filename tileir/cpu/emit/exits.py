@@ -99,6 +99,7 @@ class Exits:
     status: ir.Value
     coroutine: Coroutine | None
     traps: list[TrapSite]
+    stops: dict[tuple[int, ...], tuple[ir.Block, Sequence[ir.Value]]]
     counts_changes: bool
 
     def free_place(self) -> ir.Value:
@@ -146,15 +147,28 @@ class Exits:
         self._leave_if(condition, I32(status), evidence)
 
     def _leave_if(self, condition: ir.Value, status: ir.Value, evidence: Mapping[int, ir.Value] = NO_EVIDENCE) -> None:
-        builder = self.builder
-        stop, go_on = builder.append_basic_block("trap"), builder.append_basic_block("checked")
+        builder, here = self.builder, self.builder.block
+        go_on = builder.append_basic_block("checked")
+        stop, given = self._stop(tuple(evidence))
         builder.cbranch(condition, stop, go_on).set_weights(RARE)
-        builder.position_at_end(stop)
-        for place, word in evidence.items():
-            builder.store(word, builder.gep(self.arena, [I64(place)], source_etype=I8))
-        builder.store(status, self.status)
-        builder.branch(self.exit)
+        for word, value in zip(given, (status, *evidence.values())):
+            word.add_incoming(value, here)
         builder.position_at_end(go_on)
+
+    def _stop(self, places: tuple[int, ...]) -> tuple[ir.Block, Sequence[ir.Value]]:
+        """Return the block that leaves words at those places of the arena, and its phis: the status, and the words."""
+        if places not in self.stops:
+            builder, here = self.builder, self.builder.block
+            stop = builder.append_basic_block("trap")
+            builder.position_at_end(stop)
+            status, *words = builder.phi(I32), *(builder.phi(I64) for _ in places)
+            for place, word in zip(places, words):
+                builder.store(word, builder.gep(self.arena, [I64(place)], source_etype=I8))
+            builder.store(status, self.status)
+            builder.branch(self.exit)
+            builder.position_at_end(here)
+            self.stops[places] = stop, (status, *words)
+        return self.stops[places]
 
     # ------------------------------------------------------------ others
 

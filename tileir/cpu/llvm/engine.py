@@ -138,7 +138,7 @@ def target_machine(host: Host) -> llvm.TargetMachine:
     if host.vector_bits == 512:
         features += ",-prefer-256-bit"
     target = llvm.Target.from_triple(host.triple)
-    return target.create_target_machine(cpu=host.cpu, features=features, opt=3, reloc="pic", codemodel="default")
+    return target.create_target_machine(cpu=host.cpu, features=features, opt=2, reloc="pic", codemodel="default")
 
 
 @cache

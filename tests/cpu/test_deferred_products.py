@@ -14,8 +14,6 @@ from llvmlite import ir
 import tileir
 from tests.cpu.anew import compile_anew, plan_of_text
 from tileir.cpu.lowering import products
-from tileir.cpu.memory import cache_policy
-from tileir.cpu.rules import matmul as rules
 
 TILE = 32
 NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i8": np.int8}
@@ -275,28 +273,6 @@ def test_panels_stay_where_the_view_of_the_result_is_made_behind_the_loop(monkey
     for one in (text, behind, program(body=STORED)):
         agrees(one, 64, 64, 300, 10)
     assert [isinstance(one, ir.Constant) for one in found] == [False, False, True]
-
-
-def test_what_the_last_sums_overwrite_is_asked_for_where_it_is_known(monkeypatch):
-    find, found = rules.overwritten_by, []
-
-    def noted(*given):
-        found.append(find(*given))
-        return found[-1]
-
-    monkeypatch.setattr(rules, "overwritten_by", noted)
-    monkeypatch.setattr(cache_policy, "LEAST_FETCHED", 0)
-    text = program()
-    begin, end = text.index("  %c_tensor ="), text.index("  %a_tiles =")
-    tensor, tiles = text[begin:end], next(line for line in text.splitlines() if "%c_tiles =" in line)
-    behind = text.replace(tensor, "").replace(tiles, "").replace("  %t2 =", f"{tensor}{tiles}\n  %t2 =")
-    pitch = "%pitch = addi %n, %zero : tile<i32>\n"
-    late = behind.replace("%c_tensor =", f"{pitch}%c_tensor =").replace(
-        "[%m, %n], strides = [%n", "[%m, %n], strides = [%pitch"
-    )
-    for one in (text, behind, late):
-        agrees(one, 70, 90, 300, 10, optimize=False)
-    assert [one is not None for one in found] == [True, True, False]
 
 
 def test_a_view_of_the_result_in_a_branch_in_front_of_the_loop():

@@ -314,19 +314,17 @@ def _elements(extents: Sequence[Extent]) -> int | None:
 # ---------------------------------------------------------------- prefetches
 
 
+_PREFETCH = "llvm.prefetch.p0"
 CACHE_LINE = 64
 """Bytes of a line of the cache."""
-FIRST_LEVEL, SECOND_LEVEL = 3, 2
-"""The cache to fetch into, as ``llvm.prefetch`` counts."""
-
-_DATA = 1
+_SECOND_LEVEL, _DATA = 2, 1
+"""The cache to fetch into, and what is fetched, as ``llvm.prefetch`` counts."""
 
 
-def prefetch(builder: ir.IRBuilder, address: ir.Value, level: int = SECOND_LEVEL, writes: bool = False) -> None:
-    """Ask for the cache line at an address, which need not be memory; `writes`: to write it."""
-    name = "llvm.prefetch.p0"
-    function = builder.module.globals.get(name)
+def prefetch(builder: ir.IRBuilder, address: ir.Value) -> None:
+    """Ask for the cache line at an address, which need not be memory."""
+    function = builder.module.globals.get(_PREFETCH)
     if function is None:
         type = ir.FunctionType(ir.VoidType(), [PTR, I32, I32, I32])
-        function = ir.Function(builder.module, type, name)
-    builder.call(function, [address, I32(int(writes)), I32(level), I32(_DATA)])
+        function = ir.Function(builder.module, type, _PREFETCH)
+    builder.call(function, [address, I32(0), I32(_SECOND_LEVEL), I32(_DATA)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I1, I64, PTR, memory_type, zero
+from tileir.cpu.emit.elements import I1, I64, PTR, memory_type
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.tiles import (
     Fit,
@@ -110,13 +110,6 @@ class TileSlot(Slot):
         if not self._in_place:
             target = emit.builder.load(self._next, typ=PTR)
             fill(emit, Window(self.type, target, row_major(self.type.shape)), value)
-
-    def write_zeros(self, emit: Emitter, count: ir.Value) -> None:
-        """Write a tile of zeros; only the first `count` elements, an i64, will be read before they are written."""
-        base, number = emit.builder.load(self._next, typ=PTR), zero(self.type.element)
-        target = Window(t.tile(self.type.element, self.type.count), base, row_major((self.type.count,)))
-        emit.loop_nest([count], lambda index: target.put(emit, index, number))
-        self._written = target
 
     def differs(self, emit: Emitter) -> ir.Value:
         """Return 0 only if the tile that was read is handed on as it is; elements are not compared."""

@@ -27,7 +27,7 @@ from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.accumulators import I32_MAXIMUM
 from tileir.cpu.matmul.multiplication import Deferral, Repeated, new_deferral, new_repeated
 from tileir.cpu.matmul.panels import Panels
-from tileir.cpu.matmul.policy import FEW, ProductOp, fixed_dimensions, is_zero, load_of
+from tileir.cpu.matmul.policy import ProductOp, fixed_dimensions, is_zero, load_of
 from tileir.ir import types as t
 from tileir.ir.core import Value
 from tileir.ops import control, views
@@ -191,17 +191,6 @@ def _is_shared(lowering: Lowering, view: NativeTileView, positions: Iterable[int
 
 
 # ---------------------------------------------------------------- sums of deferred products
-
-
-def zeros_needed(lowering: Lowering, loop: control.For, carried: Value, runs: ir.Value) -> ir.Value | None:
-    """Return how many elements of a carried value that is zero in front of a loop have to be: all if it does not run
-    (an i1), else those of the few rows that are multiplied in each iteration. None if no product knows that it is zero.
-    """
-    for op, found in _deferred(lowering, loop):
-        if op.acc is carried and found.plan.from_zero:
-            columns, count = carried.tile.shape[-1], carried.tile.count
-            return lowering.builder.select(runs, I64(min(FEW * columns, count)), I64(count))
-    return None
 
 
 def bound_sums(lowering: Lowering, loop: control.For, slots: Sequence[Slot]) -> None:

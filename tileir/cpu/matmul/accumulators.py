@@ -27,10 +27,7 @@ class Zeros(Window):
 
 @dataclass(frozen=True)
 class StoredSums:
-    """A row-major matrix of `element`: sums of type `total` start from its numbers and are rounded to it once.
-
-    Bases are the matrix, and where sums start from other numbers those, with the elements from row to row of them.
-    """
+    """A row-major matrix of `element`: sums of type `total` start from its numbers and are rounded to it once."""
 
     columns: int
     element: t.ElementType
@@ -39,18 +36,12 @@ class StoredSums:
     """They start from 0 instead: the matrix holds nothing yet."""
 
     def block(self, builder: ir.IRBuilder, bases: Bases, row: ir.Value, column: ir.Value) -> Bases:
-        matrix, *start = bases
-        here = _at(builder, self._stored, matrix, builder.add(builder.mul(row, I64(self.columns)), column))
-        if not start:
-            return (here,)
-        numbers, pitch = start
-        return here, _at(builder, self._stored, numbers, builder.add(builder.mul(row, pitch), column)), pitch
+        return (_at(builder, self._stored, bases[0], builder.add(builder.mul(row, I64(self.columns)), column)),)
 
     def start(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, lanes: int) -> ir.Value:
         if self.from_zero:
             return ir.Constant(ir.VectorType(self.total, lanes), None)
-        stored = self._stored
-        place = self._first(builder, block, row, column)
+        stored, place = self._stored, self.place(builder, block, row, column)
         loaded = builder.load(place, typ=ir.VectorType(stored, lanes), align=self.element.byte_size)
         return loaded if stored == self.total else builder.fpext(loaded, ir.VectorType(self.total, lanes))
 
@@ -58,30 +49,15 @@ class StoredSums:
         stored = self._stored
         if stored != self.total:
             total = builder.fptrunc(total, ir.VectorType(stored, total.type.count))
-        builder.store(total, self._place(builder, block, row, column), align=self.element.byte_size)
-
-    def words(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> tuple[ir.Value, ir.Value] | None:
-        """Return the memory of the sums as they start, if it holds them as they are: the first, and bytes from row to
-        row."""
-        if not self.total_is_stored:
-            return None
-        place = self._first(builder, block, row, column)
-        pitch = I64(self.columns) if len(block) == 1 else block[2]
-        return place, builder.mul(pitch, I64(self.element.byte_size))
+        builder.store(total, self.place(builder, block, row, column), align=self.element.byte_size)
 
     @property
     def total_is_stored(self) -> bool:
         """True if memory holds sums in the type in which they are computed."""
         return bool(self._stored == self.total)
 
-    def _first(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> ir.Value:
-        """Return the place of the number that a sum starts from."""
-        if len(block) == 1:
-            return self._place(builder, block, row, column)
-        _, numbers, pitch = block
-        return _at(builder, self._stored, numbers, builder.add(builder.mul(I64(row), pitch), I64(column)))
-
-    def _place(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> ir.Value:
+    def place(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> ir.Value:
+        """Return the address of a number of the matrix."""
         return _at(builder, self._stored, block[0], I64(row * self.columns + column))
 
     @property
@@ -109,10 +85,6 @@ class SaturatingSums:
         if len(block) == 1:
             return ir.Constant(vector, None)
         return builder.load(_at(builder, self.total, block[1], I64(column)), typ=vector, align=4)
-
-    def words(self, builder: ir.IRBuilder, block: Bases, row: int, column: int) -> tuple[ir.Value, ir.Value] | None:
-        """Return no words, as memory does not hold sums as they start."""
-        return None
 
     def finish(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, total: ir.Value) -> None:
         vector = ir.VectorType(I32, total.type.count)

@@ -6,7 +6,7 @@ left panel, and issues rows x vectors multiply-adds, enough of them in flight to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -16,7 +16,7 @@ from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import Emitter, as_register, prefetch
 from tileir.cpu.emit.vectors import broadcast
-from tileir.cpu.matmul.accumulators import Sums
+from tileir.cpu.matmul.accumulators import StoredSums, Sums
 from tileir.cpu.matmul.policy import Blocking, Shape
 from tileir.cpu.matmul.products import SIDE, Product
 
@@ -123,7 +123,7 @@ class SquareColumn:
         if self.acc.from_zero:
             instruct(builder, "tilezero", [I8(number)])
             return
-        direct = self.acc.words(builder, place, i * SIDE, j * SIDE)
+        direct = self._in_memory(builder, place, i, j)
         if direct is not None:
             load(builder, number, *direct)
             return
@@ -135,7 +135,7 @@ class SquareColumn:
 
     def _finish(self, emit: Emitter, place: Sequence[ir.Value], i: int, j: int) -> None:
         builder, number = emit.builder, self._sums(i, j)
-        direct = self.acc.words(builder, place[:1], i * SIDE, j * SIDE) if self.acc.total_is_stored else None
+        direct = self._in_memory(builder, place, i, j)
         if direct is not None:
             instruct(builder, "tilestored64", [I8(number), *direct])
             return
@@ -144,6 +144,14 @@ class SquareColumn:
         for row in range(SIDE):
             total = builder.load(builder.gep(buffer, [I64(row)]), align=WORD_BYTES)
             self.acc.finish(builder, place, i * SIDE + row, j * SIDE, total)
+
+    def _in_memory(
+        self, builder: ir.IRBuilder, place: Sequence[ir.Value], i: int, j: int
+    ) -> tuple[ir.Value, ir.Value] | None:
+        """Return the first of the sums of a square, and the bytes from row to row, if memory holds them as they are."""
+        if not isinstance(self.acc, StoredSums) or not self.acc.total_is_stored:
+            return None
+        return self.acc.place(builder, place, i * SIDE, j * SIDE), I64(self.acc.columns * WORD_BYTES)
 
     def _buffer(self, emit: Emitter) -> ir.Value:
         """Return memory for the rows of a register."""
@@ -254,21 +262,17 @@ class BlockColumn:
     """Words from block to block of the left panel, from line to line, from step to step, and from step to step of the
     right one; None for those that are arguments."""
     acc: Accumulator
-    ahead: int = 0
-    """Words of the next strip of the right panel that a block fetches at each step, if any."""
 
     def emit(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
-        """Accumulate; `arguments` are the first words of the column in both panels, those to fetch, the number of
-        steps, distances that are not known, and its place in the accumulator."""
-        left, right, following, steps, *rest = arguments
+        """Accumulate; `arguments` are the first words of the column in both panels, the number of steps, distances
+        that are not known, and its place in the accumulator."""
+        left, right, steps, *rest = arguments
         strides = [rest.pop(0) if stride is None else stride for stride in self.strides]
         builder = emit.builder
         with emit.counted(I64(0), I64(self.rows), self.size.rows) as row:
             words = self._word(builder, left, builder.mul(row, as_register(strides[0])))
-            block = builder.udiv(row, I64(self.size.rows))
-            share = self._word(builder, following, builder.mul(builder.mul(block, steps), I64(self.ahead)))
-            factors = words, right, share, steps
-            self._emit_block(builder, factors, strides[1:], self.acc.block(builder, rest, row, I64(0)))
+            place = self.acc.block(builder, rest, row, I64(0))
+            self._emit_block(builder, (words, right, steps), strides[1:], place)
 
     def _emit_block(
         self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], strides: Strides, place: Sequence[ir.Value]
@@ -283,9 +287,8 @@ class BlockColumn:
         self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], strides: Strides, start: Sequence[ir.Value]
     ) -> Sequence[ir.Value]:
         """Emit the loop along K: the sums stay in registers."""
-        left, right, fetched, steps = factors
-        starts = left, right, *[fetched] * bool(self.ahead)
-        advances = [_times(builder, self.unrolled, stride) for stride in (strides[1], strides[2], self.ahead)]
+        *starts, steps = factors
+        advances = [_times(builder, self.unrolled, stride) for stride in strides[1:]]
         before = builder.block
         body, after = builder.append_basic_block("k"), builder.append_basic_block("k.end")
         builder.branch(body)
@@ -294,8 +297,6 @@ class BlockColumn:
         places = [builder.phi(PTR) for _ in starts]
         sums = [builder.phi(first.type) for first in start]
         totals: Sequence[ir.Value] = sums
-        if self.ahead:
-            prefetch(builder, places[2])
         walks = self._walks(builder, (places[0], places[1]), strides)
         for inner in range(self.unrolled):
             totals = self._step(builder, walks, inner, totals)
@@ -360,28 +361,26 @@ def multiply(
     factors: tuple[Panel, Panel],
     acc: Accumulator,
     bases: Sequence[ir.Value],
-    between: Callable[[ir.Value, ir.Value], None] | None = None,
     needed: tuple[ir.Value | None, ir.Value | None] = (None, None),
     some: tuple[ir.Value, int] | None = None,
     ahead: bool = False,
 ) -> None:
-    """Accumulate ``acc += left @ right``; `between` is told the row and column of each register block before it begins.
+    """Accumulate ``acc += left @ right``.
 
     Blocks without any of the `needed` rows and columns, by default all, are left out. `some`: how many of the steps
     are made, if not all, and a number: it, or as many of it as are written out, divides them. `ahead`: the right panel
-    is likely to be far away in memory.
+    is likely to be far away in memory, and a matrix unit fetches the next strip of it.
     """
     left, right = factors
     assert right.by_line == 1
     needed_rows, needed_columns = (I64(all) if part is None else part for part, all in zip(needed, (shape.m, shape.n)))
-    rows = shape.m if between is None and needed[0] is None else size.rows
+    rows = shape.m if needed[0] is None else size.rows
     steps, divisor = some or (I64(shape.k // product.group), shape.k // product.group)
     strides = left.by_block, left.by_line, left.by_step, right.by_step
     known = tuple(stride if isinstance(stride, int) else None for stride in strides)
     given = [stride for stride in strides if not isinstance(stride, int)]
-    unrolled = min(UNROLLED, divisor)
     share = max(1, size.rows * size.columns // shape.m) if ahead else 0
-    blocks: BlockColumn | SquareColumn = BlockColumn(product, size, rows, unrolled, known, acc, share)
+    blocks: BlockColumn | SquareColumn = BlockColumn(product, size, rows, min(UNROLLED, divisor), known, acc)
     if size.uses_matrix_unit:
         assert isinstance(acc, Sums) and isinstance(left.by_line, int) and isinstance(right.by_step, int)
         down, across = size.rows // SIDE, size.vectors
@@ -392,16 +391,14 @@ def multiply(
         if shape.m * shape.n * divisor * product.group > LONG:
             _safepoint(emit, size)
         with emit.counted(I64(0), needed_rows, rows) as row:
-            if between is not None:
-                between(row, column)
             panels = [panel.block(emit.builder, product, first) for panel, first in ((left, row), (right, column))]
             place = acc.block(emit.builder, bases, row, column)
-            following = _following(emit.builder, product, right, column, size, share, row)
-            arguments = [*panels, following, steps, *given, *place]
-            if isinstance(blocks, SquareColumn) and blocks.down > 1 and needed[0] is not None:
-                _emit_squares(emit, blocks, emit.builder.sub(needed_rows, row), arguments)
+            if isinstance(blocks, BlockColumn):
+                emit.shared((blocks, len(place)), [*panels, steps, *given, *place], blocks.emit)
             else:
-                emit.shared((blocks, len(place)), arguments, blocks.emit)
+                following = _following(emit.builder, product, right, column, size, share, row)
+                rest = None if needed[0] is None else emit.builder.sub(needed_rows, row)
+                _emit_squares(emit, blocks, [*panels, following, steps, *place], rest)
     if size.uses_matrix_unit:
         release(emit)
 
@@ -410,8 +407,11 @@ def _times(builder: ir.IRBuilder, count: int, stride: int | ir.Value) -> ir.Valu
     return I64(count * stride) if isinstance(stride, int) else builder.mul(I64(count), stride)
 
 
-def _emit_squares(emit: Emitter, blocks: SquareColumn, rows: ir.Value, arguments: Sequence[ir.Value]) -> None:
-    """Emit a block for `rows` rows; if one square is enough, only that one is computed."""
+def _emit_squares(emit: Emitter, blocks: SquareColumn, arguments: Sequence[ir.Value], rows: ir.Value | None) -> None:
+    """Emit a block for `rows` rows, by default all; if one square is enough, only that one is computed."""
+    if blocks.down == 1 or rows is None:
+        emit.shared((blocks, len(arguments)), arguments, blocks.emit)
+        return
     low = replace(blocks, down=1, rows=SIDE)
     is_low = emit.builder.icmp_unsigned("<=", rows, I64(SIDE))
     with emit.one_way(), emit.builder.if_else(is_low) as ways:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, as_register, prefetch
+from tileir.cpu.emit.emitter import Emitter, as_register
 from tileir.cpu.emit.tiles import Window
 from tileir.cpu.matmul.accumulators import ColumnStart, SaturatingSums, StoredSums, Sums, sums_in
 from tileir.cpu.matmul.few_rows import (
@@ -36,7 +36,6 @@ from tileir.cpu.matmul.panels import (
 )
 from tileir.cpu.matmul.policy import FEW, Blocking, DeferralPlan, ProductPlan, Shape
 from tileir.cpu.matmul.products import SIDE, Product
-from tileir.ir import types as t
 
 Multiply = Callable[[Sums, list[ir.Value], tuple[ir.Value, int]], None]
 """(sums, their bases, how many steps and a number that divides it) multiplies what is in panels."""
@@ -101,17 +100,6 @@ class Deferral:
         """True if the left factor's sign bits are inverted in its panels."""
         return self.product.flips(self.plan.size.uses_matrix_unit)
 
-    def _bases(self, emit: Emitter, acc: Window) -> list[ir.Value]:
-        """Return the bases of the sums (`StoredSums`): at first they start from a row of zeros, if they start from
-        0."""
-        if not self.plan.from_zero:
-            return [acc.base]
-        builder, columns = emit.builder, acc.type.shape[-1]
-        zeros = _zeros(emit.module, columns * acc.element.byte_size)
-        is_first = builder.icmp_unsigned("==", builder.load(self.number, typ=I64), I64(0))
-        start, pitch = builder.select(is_first, zeros, acc.base), builder.select(is_first, I64(0), I64(columns))
-        return [acc.base, start, pitch]
-
     def advance(self, emit: Emitter, acc: Window, steps: ir.Value | None, multiply: Multiply) -> None:
         """Count a packed tile of `steps` steps (all if None), and `multiply` the panels when they are due."""
         builder = emit.builder
@@ -132,14 +120,14 @@ class Deferral:
         """Multiply; sums that are known not to saturate are taken from memory and stored unchanged."""
         stored, saturating = self._sums(acc)
         if self.together is None:
-            multiply(stored, self._bases(emit, acc), some)
+            multiply(stored, [acc.base], some)
         elif self.flips:
             multiply(saturating, [acc.base], some)
         else:
             in_range = self._stays_in_range(emit.builder)
             with emit.one_way(), emit.builder.if_else(in_range, likely=True) as (then, otherwise):
                 with then:
-                    multiply(stored, self._bases(emit, acc), some)
+                    multiply(stored, [acc.base], some)
                 with otherwise:
                     multiply(saturating, [acc.base], some)
 
@@ -148,12 +136,12 @@ class Deferral:
         assert self.transposed is not None
         builder, (stored, saturating) = emit.builder, self._sums(acc)
         if self.together is None:
-            multiply(stored, self._bases(emit, acc), I64(0), tiles)
+            multiply(stored, [acc.base], I64(0), tiles)
         else:
             in_range = self._stays_in_range(builder, self.transposed.tiles // self.plan.tiles)
             with emit.one_way(), builder.if_else(in_range, likely=True) as (then, otherwise):
                 with then:
-                    multiply(stored, self._bases(emit, acc), I64(0), tiles)
+                    multiply(stored, [acc.base], I64(0), tiles)
                 with otherwise, emit.counted(I64(0), tiles) as tile:
                     multiply(saturating, [acc.base], tile, I64(1))
         builder.store(builder.add(builder.load(self.number, typ=I64), I64(1)), self.number)
@@ -169,17 +157,6 @@ class Deferral:
             return I1(1)
         together = builder.sdiv(self.together, I64(each))
         return builder.icmp_signed("<", builder.load(self.number, typ=I64), together)
-
-
-def _zeros(module: ir.Module, size: int) -> ir.Value:
-    """Return a pointer to `size` zero bytes."""
-    name = f"tileir.zeros.{size}"
-    if name not in module.globals:
-        made = ir.GlobalVariable(module, ir.ArrayType(I8, size), name)
-        made.global_constant, made.linkage, made.align = True, "internal", CACHE_LINE
-        made.initializer = ir.Constant(made.value_type, None)
-    found: ir.Value = module.globals[name].bitcast(PTR)
-    return found
 
 
 def new_deferral(emit: Emitter, found: ProductPlan) -> Deferral:
@@ -226,73 +203,6 @@ def new_repeated(emit: Emitter, found: ProductPlan) -> Repeated:
     """Take memory for the panels of a right factor that stay."""
     assert found.kept is not None
     return Repeated(new_panels(emit, found.kept), found.shape.k // found.product.group, emit.stack(I64))
-
-
-# ---------------------------------------------------------------- prefetches
-
-
-MOST_LINES = 64
-"""A register block that would have to ask for more of them asks for none: the processor could not keep up."""
-
-
-@dataclass(frozen=True)
-class Prefetch:
-    """The cache lines of the tile behind `memory`, spread over `blocks` register blocks.
-
-    A *run* is what lies side by side: a line along K, or a step of K along the lines. It rarely begins with a cache
-    line, so it touches one more than it fills; along K that one is known already, as the last of this tile.
-    """
-
-    memory: Strided
-    lines: int
-    depth: int
-    blocks: int
-
-    def fetch(self, emit: Emitter, block: ir.Value) -> None:
-        """Ask for the share of block number `block`: some runs, or a part of one."""
-        builder, size = emit.builder, self.memory.element.byte_size
-        along_lines = self.memory.along_lines
-        extent, runs = (self.lines, self.depth) if along_lines else (self.depth, self.lines)
-        stride = self.memory.by_k if along_lines else self.memory.by_line
-        wanted = max(1, extent * size // CACHE_LINE) + along_lines
-        parts = max(1, self.blocks // runs)
-        share = -(-wanted // parts)
-        first = 0 if along_lines else CACHE_LINE - 1
-        start = builder.mul(builder.urem(block, I64(parts)), I64(share * CACHE_LINE))
-        base = builder.gep(self.memory.base, [self._following(builder, size)], source_etype=I8)
-        count = max(1, runs // self.blocks)
-        if count * share > MOST_LINES:
-            return
-        for number in range(count):
-            run = builder.add(builder.mul(block, I64(count)), I64(number))
-            run = builder.mul(builder.udiv(run, I64(parts)), builder.mul(stride, I64(size)))
-            for line in range(share):
-                offset = builder.add(builder.add(run, start), I64(first + line * CACHE_LINE))
-                prefetch(builder, builder.gep(base, [offset], source_etype=I8))
-
-    def _following(self, builder: ir.IRBuilder, size: int) -> ir.Value:
-        """Return the distance of the next tile, in bytes."""
-        return builder.mul(self.memory.by_k, I64(self.depth * size))
-
-
-@dataclass(frozen=True)
-class Overwritten:
-    """The memory that a result goes to, row by row: its first element, the elements from row to row, and an i1, whether
-    asking for it is worth while."""
-
-    element: t.ElementType
-    base: ir.Value
-    by_row: ir.Value
-    is_worth_while: ir.Value
-
-    def fetch(self, emit: Emitter, row: ir.Value, column: ir.Value, rows: int, columns: int) -> None:
-        """Ask for so many rows and columns from a place on, to write them."""
-        builder, size = emit.builder, self.element.byte_size
-        for below in range(rows):
-            place = builder.add(builder.mul(builder.add(row, I64(below)), self.by_row), column)
-            line = builder.gep(self.base, [builder.mul(place, I64(size))], source_etype=I8)
-            for ahead in range(0, columns * size, CACHE_LINE):
-                prefetch(builder, builder.gep(line, [I64(ahead)], source_etype=I8), writes=True)
 
 
 # ---------------------------------------------------------------- factors that are multiplied where they lie
@@ -374,7 +284,6 @@ class Multiplication:
     right: Factor
     acc: Window
     panels: Deferral | Repeated | None
-    overwritten: Overwritten | None = None
     depth: ir.Value | None = None
     """The part of K that counts, an i64, if not all: both factors are zeros beyond it."""
 
@@ -513,14 +422,13 @@ class Multiplication:
         if isinstance(self.panels, Repeated):
             self.panels.advance(emit.builder)
         shape = self.shape if deferral is None else deferral.plan.shape
-        between = self._prefetching() if deferral is None else self._fetching_overwritten(deferral)
         needed, ahead = (self.left.needed, self.right.needed), deferral is not None
         steps = self._steps()
 
         def multiply_steps(sums: Sums, bases: list[ir.Value], some: tuple[ir.Value, int] | None) -> None:
             if self.flips:
                 bases = [*bases, self._flip_correction(shape, right, some)]
-            multiply(emit, product, shape, size, (left, right), sums, bases, between, needed, some, ahead)
+            multiply(emit, product, shape, size, (left, right), sums, bases, needed, some, ahead)
 
         if deferral is None:
             multiply_steps(self.sums, [self.acc.base], None if steps is None else (steps, shape.k))
@@ -578,8 +486,6 @@ class Multiplication:
         builder = self.emit.builder
         return builder.and_(builder.and_(serves, self.deferral.is_alone(builder)), builder.not_(panels.kept))
 
-    # ------------------------------------------------------------ what comes before register blocks
-
     def _flip_correction(self, shape: Shape, right: Panel, some: tuple[ir.Value, int] | None) -> ir.Value:
         """Return a correction for each column that undoes the flipped sign bits of the left factor: a product with
         them, negated."""
@@ -589,37 +495,6 @@ class Multiplication:
         panels = Panel(word, 0, 0, 0), right
         multiply(self.emit, self.product, one_row, size, panels, ColumnStart(), [start], some=some)
         return start
-
-    def _fetching_overwritten(self, deferral: Deferral) -> Callable[[ir.Value, ir.Value], None] | None:
-        """Return the code before each register block, if any: before the last sums it fetches what they will overwrite,
-        unless a matrix unit makes them, which would wait for it."""
-        overwritten, size = self.overwritten, self.size
-        if overwritten is None or size.uses_matrix_unit:
-            return None
-        is_wanted = self.emit.builder.and_(deferral.last, overwritten.is_worth_while)
-
-        def between(row: ir.Value, column: ir.Value) -> None:
-            with self.emit.when(is_wanted):
-                overwritten.fetch(self.emit, row, column, size.rows, size.columns)
-
-        return between
-
-    def _prefetching(self) -> Callable[[ir.Value, ir.Value], None] | None:
-        """Return the code before each register block, if any: it fetches a share of the next tiles of factors."""
-        size, builder = self.size, self.emit.builder
-        down, across = self.shape.m // size.rows, self.shape.n // size.columns
-        sides = [self.left] if isinstance(self.panels, Repeated) else [self.left, self.right]
-        wanted = [
-            Prefetch(side.ahead, side.lines, side.depth, down * across) for side in sides if side.ahead is not None
-        ]
-
-        def between(row: ir.Value, column: ir.Value) -> None:
-            number = builder.udiv(row, I64(size.rows))
-            number = builder.add(builder.mul(builder.udiv(column, I64(size.columns)), I64(down)), number)
-            for tile in wanted:
-                tile.fetch(self.emit, number)
-
-        return between if wanted else None
 
 
 def _rows(memory: Strided) -> Rows:

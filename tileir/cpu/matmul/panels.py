@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import FLOAT, HALF, I1, I8, I32, I64, PTR, Num, memory_type
-from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, Index, prefetch
+from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.tiles import Converted, ExpressionTile, Permuted, RoundedToBf16, Tile, Window, distance, wide
 from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, transposed
 from tileir.cpu.matmul.microkernel import Panel, put_column
@@ -30,8 +30,6 @@ LONG_ROW = 1024
 SMALLEST_SQUARE = 4
 LINES_AT_A_TIME = 64
 """Lines that are read together at most, where one is not read by itself: needed ones are rounded up to it."""
-MOST_COPIED = 4
-"""Cache lines side by side that are copied faster where nothing is asked for ahead."""
 UNROLLED = 8
 """Vectors of a row that are copied by straight-line code."""
 
@@ -307,21 +305,6 @@ class Packer:
         shift = ir.Constant(words, [16] * count)
         return builder.bitcast(builder.shl(builder.zext(loaded, words), shift), floats)
 
-    def _fetched(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
-        """Load the elements at a place, and prefetch those that come to this place of the panel next, unless that takes
-        longer."""
-        if self.place is not None and self.source.ahead is not None and not self._copies_cache_lines(memory):
-            builder, steps = self.emit.builder, self.place.capacity * self.product.group
-            prefetch(builder, memory.moved(builder, line, builder.add(k, I64(steps))).base)
-        return self.load(memory, line, k, count)
-
-    def _copies_cache_lines(self, memory: Strided) -> bool:
-        """Return whether packing copies a few whole cache lines from each place. So many loads are then in flight that
-        prefetches only take their slots."""
-        run = self.source.depth if memory.along_k else self.source.lines
-        is_copied = memory.element is self.product.element
-        return is_copied and run * memory.element.byte_size <= MOST_COPIED * CACHE_LINE
-
     def _store(self, target: ir.Value, word: ir.Value, vector: ir.Value) -> None:
         address = self.emit.builder.gep(target, [word], source_etype=self.product.word)
         self.emit.builder.store(vector, address, align=self.product.element.byte_size)
@@ -332,7 +315,7 @@ class Packer:
         known = tuple(stride.constant if isinstance(stride, ir.Constant) else None for stride in strides)
         source = self.source
         part = [] if source.needed is None else [source.needed]
-        extents = self.lanes, self.capacity, source.lines, source.depth, source.ahead is None, len(part)
+        extents = self.lanes, self.capacity, source.lines, source.depth, len(part)
 
         def body(emit: Emitter, arguments: Sequence[ir.Value]) -> None:
             target, base, *given = arguments
@@ -352,7 +335,7 @@ class Packer:
             row, here = builder.mul(line, I64(pitch)), memory.moved(builder, line, I64(0))
 
             def copy(step: ir.Value) -> None:
-                vector = self._fetched(here, I64(0), builder.mul(step, I64(group)), count * group)
+                vector = self.load(here, I64(0), builder.mul(step, I64(group)), count * group)
                 self._store(target, builder.add(row, step), vector)
 
             each(self.emit, self.steps, count, copy)
@@ -366,7 +349,7 @@ class Packer:
             places = [memory.moved(builder, I64(0), builder.add(k, I64(below))) for below in range(group)]
 
             def copy(line: ir.Value) -> None:
-                rows = [self._fetched(place, line, I64(0), count) for place in places]
+                rows = [self.load(place, line, I64(0), count) for place in places]
                 self._store(target, self._strip_word(line, step, width), interleaved(builder, rows))
 
             if self.source.needed is None:
@@ -384,7 +367,7 @@ class Packer:
             lines = [memory.moved(builder, line, k)]
             while len(lines) < square:
                 lines.append(lines[-1].next_line(builder))
-            rows = [self._fetched(place, I64(0), I64(0), square * group) for place in lines]
+            rows = [self.load(place, I64(0), I64(0), square * group) for place in lines]
             columns = transposed(builder, [builder.bitcast(row, words) for row in rows])
             for below, column in enumerate(columns):
                 self._store(target, self._strip_word(line, builder.add(step, I64(below)), width), column)
@@ -395,7 +378,7 @@ class Packer:
         with self.emit.counted(I64(0), self.source.lines_needed) as line:
 
             def copy(step: ir.Value) -> None:
-                vector = self._fetched(memory, line, builder.mul(step, I64(self.product.group)), words)
+                vector = self.load(memory, line, builder.mul(step, I64(self.product.group)), words)
                 place = builder.add(builder.mul(step, I64(SIDE)), line)
                 put_column(builder, builder.gep(target, [place], source_etype=self.product.word), vector)
 

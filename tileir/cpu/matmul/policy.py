@@ -152,8 +152,6 @@ class DeferralPlan:
     tiles: int
     left: PanelRoom
     right: PanelRoom
-    from_zero: bool
-    """True if sums start from 0, which their memory need not hold before the first multiplication."""
     first: Value
     """The sums in front of the loop."""
     largest: int | None
@@ -255,7 +253,6 @@ class ProductPolicy:
             tiles,
             left=panel_room(tile.m * (line + ROW_PADDING), tiles, ways if keeps else 0, MOST_NUMBERS),
             right=panel_room(tile.n * line, tiles, WAYS if keeps else 0, MOST_NUMBERS),
-            from_zero=is_zero(first) and not product.flips(size.uses_matrix_unit),
             first=first,
             largest=largest_product(op) if isinstance(op, matmul.MmaI) else None,
             run=_run(op, tile.k) if waits and product.total is not I32 else None,

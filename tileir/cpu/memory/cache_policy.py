@@ -5,13 +5,12 @@ moves twice. A store that bypasses the cache moves it once, but who reads it nex
 pays for more than fits in a cache, and not for data just read. A row of the tile is computed into a buffer of a few
 lines and goes to memory from there, whole lines at a time, which are aligned.
 
-Prefetches may be wrong. A store and the loads before it prefetch for the next iteration or tile block; a product
-prefetches the memory of its result during the last sums; rows of joined tile blocks prefetch what they read next.
+A store and the loads before it prefetch for the next iteration or tile block. Prefetches may be wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from llvmlite import ir
@@ -20,16 +19,12 @@ from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.analysis.expressions import Expression
 from tileir.analysis.structure import enclosing_loop
 from tileir.analysis.symbols import GridExtent, ScalarParameter
-from tileir.cpu.analysis.live_extents import Product
 from tileir.cpu.analysis.streams import NextPlace, next_place
 from tileir.cpu.emit.elements import I1, I8, I32, I64
-from tileir.cpu.emit.emitter import CACHE_LINE, FIRST_LEVEL, Emitter, Extent, Index, highest_index, prefetch
+from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, Extent, Index, highest_index, prefetch
 from tileir.cpu.emit.tiles import Tile, Window, fill, scalar, wide
 from tileir.cpu.lowering.state import Lowering
-from tileir.cpu.matmul.multiplication import Overwritten
-from tileir.cpu.matmul.panels import is_one
 from tileir.cpu.memory.copying import is_masked, moved, rows_along, some, write_masked
-from tileir.cpu.memory.live_extents import EarlyView
 from tileir.cpu.memory.lookup import counted
 from tileir.cpu.memory.regions import Box, located
 from tileir.ir import types as t
@@ -39,8 +34,6 @@ from tileir.ops.module import Entry
 
 LEAST_STORED = 1 << 24
 """Bytes that a launch stores at least, if the store bypasses the cache."""
-LEAST_FETCHED = 1 << 20
-"""Bytes that a launch stores at least, if a product asks for them: less stays in a second-level cache."""
 _PIECE = 16
 """Bytes in which the ends of rows are copied."""
 _PART = 1024
@@ -49,8 +42,6 @@ _SHORT = 256
 """Bytes of the shortest row of a tile that lies in the arena anyway."""
 _LONG = 1024
 """Bytes of a row from which on it pays to begin with whole lines."""
-_AHEAD, _STRIP = 1024, 256
-"""Bytes between reads and prefetches, and bytes of a row that are prefetched at a time."""
 
 
 # ---------------------------------------------------------------- tiles and rows, through the cache or past it
@@ -69,35 +60,22 @@ def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile) -> None:
             fill(emit, memory, tile)
 
 
-def write_rows(
-    lowering: Lowering,
-    op: Op,
-    memory: Window,
-    tile: Tile,
-    dim: int,
-    counts: Sequence[ir.Value],
-    read: Sequence[Window] = (),
-) -> None:
+def write_rows(lowering: Lowering, op: Op, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
     """Write `counts` elements of each dimension, any of which may be 0, in rows along `dim`, bypassing the cache if it
-    pays.
-
-    `read` is memory of the same shape that the tile is computed from, to be prefetched.
-    """
+    pays."""
     emit = lowering.emit
     with emit.when(some(lowering.builder, counts)):
         if not may_stream(lowering, op):
-            _write_through(emit, memory, tile, dim, counts, read)
+            _write_through(emit, memory, tile, dim, counts)
             return
         with lowering.builder.if_else(worth_while(lowering, op, memory)) as (past, through), emit.one_way():
             with past:
                 _stream_rows(emit, memory, tile, dim, counts)
             with through:
-                _write_through(emit, memory, tile, dim, counts, read)
+                _write_through(emit, memory, tile, dim, counts)
 
 
-def _write_through(
-    emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value], read: Sequence[Window]
-) -> None:
+def _write_through(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
     """Write row by row along `dim`, each in whole lines but for its ends: no store crosses lines then."""
     builder, rows, size = emit.builder, rows_along(counts, dim), memory.element.byte_size
     if isinstance(tile, Window) and is_masked(memory, tile, dim):
@@ -111,45 +89,16 @@ def _write_through(
         at = moved(index, dim, position)
         memory.put(emit, at, tile.at(emit, at))
 
-    def ahead(index: Index) -> Callable[[ir.Value], list[ir.Value]]:
-        return lambda position: [window.address(emit, moved(index, dim, position)) for window in read]
-
     def row(index: Index) -> None:
         behind = builder.neg(builder.ptrtoint(memory.address(emit, index), I64))
         head = builder.lshr(builder.and_(behind, within), I64(size.bit_length() - 1))
         broken, left = builder.icmp_unsigned("!=", head, I64(0)), builder.icmp_unsigned("<", head, counts[dim])
         with emit.when(broken), emit.rarely(), emit.counted(I64(0), head) as position:
             write(index, position)
-        with emit.when(left):
-            begin = head
-            if read:
-                begin = _write_strips(emit, size, head, counts[dim], ahead(index), lambda at: write(index, at))
-            rest = builder.icmp_unsigned("<", begin, counts[dim])
-            with emit.when(rest), emit.counted(begin, counts[dim], parallel=True) as position:
-                write(index, position)
+        with emit.when(left), emit.counted(head, counts[dim], parallel=True) as position:
+            write(index, position)
 
     emit.loop_nest(rows, row)
-
-
-def _write_strips(
-    emit: Emitter,
-    size: int,
-    begin: ir.Value,
-    end: ir.Value,
-    addresses: Callable[[ir.Value], list[ir.Value]],
-    write: Callable[[ir.Value], None],
-) -> ir.Value:
-    """Write a row strip by strip, asking for what is read at `addresses` ahead; return where whole strips end."""
-    builder, strip = emit.builder, _STRIP // size
-    count = builder.udiv(builder.sub(end, begin), I64(strip))
-    whole = builder.add(begin, builder.mul(count, I64(strip)))
-    with emit.when(builder.icmp_unsigned("!=", count, I64(0))), emit.counted(begin, whole, strip) as first:
-        for address in addresses(first):
-            for line in range(0, _STRIP, CACHE_LINE):
-                prefetch(builder, builder.gep(address, [I64(_AHEAD + line)], source_etype=I8), FIRST_LEVEL)
-        with emit.counted(I64(0), I64(strip), parallel=True) as within:
-            write(builder.add(first, within))
-    return whole
 
 
 def may_stream(lowering: Lowering, op: Op) -> bool:
@@ -406,34 +355,3 @@ def _emitted(lowering: Lowering, op: Op, form: Expression) -> ir.Value:
                 term = builder.mul(term, lowering.unsigned(parameters[symbol.index]))
         total = builder.add(total, term)
     return total
-
-
-def overwritten_by(lowering: Lowering, product: Product) -> Overwritten | None:
-    """Return the memory that the rows of a product's result go to; None if that is not known yet, or they lie
-    otherwise."""
-    store = None if lowering.live is None else lowering.live.store_of(product)
-    view = None if store is None else EarlyView.of(lowering, store)
-    base = None if view is None else view.base()
-    strides = [] if view is None else [view.stride(position) for position in range(view.type.tile.rank)]
-    if view is None or base is None or len(strides) < 2 or None in strides or not view.has_indices():
-        return None
-    *_, by_row, by_column = strides
-    if not is_one(by_column):
-        return None
-    builder, size, offset = lowering.builder, view.type.element.byte_size, I64(0)
-    for index, step, stride in zip(view.indices, view.type.tile_steps, strides):
-        offset = builder.add(offset, builder.mul(builder.mul(lowering.unsigned(index), I64(step)), stride))
-    first = builder.gep(base, [builder.mul(offset, I64(size))], source_etype=I8)
-    return Overwritten(view.type.element, first, by_row, _is_worth_while(lowering, view.type.tile.count * size))
-
-
-def _is_worth_while(lowering: Lowering, size: int) -> ir.Value:
-    """Emit a test of whether tiles of so many bytes exceed the near cache, but not so far that they bypass the
-    cache."""
-    builder = lowering.builder
-    stored = builder.mul(blocks_of(lowering), I64(size))
-    is_far, is_cached = (
-        builder.icmp_unsigned(*bound)
-        for bound in ((">=", stored, I64(LEAST_FETCHED)), ("<", stored, I64(LEAST_STORED)))
-    )
-    return builder.and_(is_far, is_cached)

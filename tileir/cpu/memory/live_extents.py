@@ -17,7 +17,6 @@ from tileir.analysis.region import Region, is_view_box
 from tileir.cpu.analysis.live_extents import Product, store_of_load
 from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.elements import I64, is_zero
-from tileir.cpu.emit.tiles import pointer_to, scalar
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.panels import LINES_AT_A_TIME, is_one
 from tileir.cpu.matmul.policy import load_of
@@ -46,32 +45,20 @@ class EarlyView:
             return None
         return EarlyView(lowering, tensor, made.result.type, access.indices)
 
-    def base(self) -> ir.Value | None:
-        lowering, base = self.lowering, self.tensor.base
-        return (
-            pointer_to(lowering.builder, scalar(lowering.emit, lowering.tile(base))) if self._is_known(base) else None
-        )
-
-    def stride(self, position: int) -> ir.Value | None:
-        return self._entry(self.tensor.result.type.strides, self.tensor.dynamicStrides, position)
-
     def count(self, position: int) -> ir.Value | None:
         """Return how much of the tile lies in the tensor along a dimension."""
-        extent = self._entry(self.tensor.result.type.shape, self.tensor.dynamicShape, position)
+        extent = self._extent(position)
         index, step, size = self.indices[position], self.type.tile_steps[position], self.type.tile_shape[position]
         if extent is None or not self._is_known(index):
             return None
         return axis_at(self.lowering, position, index, step, extent).count(self.lowering.emit, size)
 
-    def has_indices(self) -> bool:
-        return all(map(self._is_known, self.indices))
-
-    def _entry(self, static: Sequence[t.Dim], dynamic: Sequence[Value], position: int) -> ir.Value | None:
-        dim = self.type.tensor_dims[position]
+    def _extent(self, position: int) -> ir.Value | None:
+        static, dim = self.tensor.result.type.shape, self.type.tensor_dims[position]
         known = static[dim]
         if known is not None:
             return I64(known)
-        given = dynamic[sum(entry is None for entry in static[:dim])]
+        given = self.tensor.dynamicShape[sum(entry is None for entry in static[:dim])]
         return self.lowering.unsigned(given) if self._is_known(given) else None
 
     def _is_known(self, value: Value) -> bool:

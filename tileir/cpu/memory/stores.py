@@ -179,9 +179,7 @@ def _store_joined(lowering: Lowering, joined: JoinedBlocks, access: MemoryAccess
     fine = builder.and_(may_access(lowering, access, box), _all_loaded(lowering, joined, access, box.counts))
     harmless = unaliased(lowering, access.op, lambda: span_of_window(lowering.emit, memory, box.counts))
     run_separately_unless(lowering, builder.and_(fine, harmless))
-    read = [lowering.tile(loaded) for loaded in joined.covered if loaded.tile.shape == tile.type.shape]
-    windows = [window for window in read if isinstance(window, Window)]
-    write_rows(lowering, access.op, memory, tile, joined.coarsening.accesses[access.op], box.counts, windows)
+    write_rows(lowering, access.op, memory, tile, joined.coarsening.accesses[access.op], box.counts)
 
 
 def _all_loaded(lowering: Lowering, joined: JoinedBlocks, access: MemoryAccess, counts: Sequence[ir.Value]) -> ir.Value:

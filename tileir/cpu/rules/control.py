@@ -8,11 +8,10 @@ from llvmlite import ir
 
 from tileir.analysis.effects import allocations_in
 from tileir.analysis.placement import LARGEST_KERNEL
-from tileir.analysis.structure import carried_arguments
 from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.record import TrapKind, TrapSite
-from tileir.cpu.emit.slots import Slot, TileSlot, new_slot, pass_values
+from tileir.cpu.emit.slots import Slot, new_slot, pass_values
 from tileir.cpu.emit.tiles import Lowered, Tile, materialized, new_buffer, scalar, to_memory, wide
 from tileir.cpu.lowering.functions import call_function
 from tileir.cpu.lowering.products import (
@@ -20,7 +19,6 @@ from tileir.cpu.lowering.products import (
     begin_products,
     begin_repeated,
     bound_sums,
-    zeros_needed,
 )
 from tileir.cpu.lowering.safepoints import begin_iteration, count_changes
 from tileir.cpu.lowering.state import JumpTarget, LoopTargets, Lower, Lowering
@@ -102,7 +100,7 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     compare = builder.icmp_unsigned if op.unsigned else builder.icmp_signed
     slots = carried_slots(lowering, op)
     begin_products(lowering, op)
-    _pass_initial(lowering, op, slots, compare("<", lower, upper))
+    pass_values(emit, slots, [lowering.values[value] for value in op.initial])
     bound_sums(lowering, op, slots)
     counter = emit.stack(step.type)
     builder.store(lower, counter)
@@ -125,19 +123,6 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     _advance(lowering, op, counter, position, step, head, done)
     builder.position_at_end(done)
     read_into(lowering, slots, op.outputs)
-
-
-def _pass_initial(lowering: Lowering, op: control.For, slots: list[Slot], runs: ir.Value) -> None:
-    """Hand on what the loop starts with, or as much of it as is read; `runs` is an i1."""
-    emit = lowering.emit
-    for slot, value, carried in zip(slots, op.initial, carried_arguments(op)):
-        count = zeros_needed(lowering, op, carried, runs)
-        if count is not None and isinstance(slot, TileSlot):
-            slot.write_zeros(emit, count)
-        else:
-            slot.write(emit, lowering.values[value])
-    for slot in slots:
-        slot.publish(emit)
 
 
 def _bounds(lowering: Lowering, op: control.For) -> tuple[ir.Value, ir.Value, ir.Value]:

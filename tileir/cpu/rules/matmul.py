@@ -20,10 +20,9 @@ from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, integer, i
 from tileir.cpu.lowering.reports import warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.matmul.accumulators import Zeros
-from tileir.cpu.matmul.multiplication import Deferral, Multiplication, Overwritten, Repeated
+from tileir.cpu.matmul.multiplication import Deferral, Multiplication, Repeated
 from tileir.cpu.matmul.panels import Extended, factor
 from tileir.cpu.matmul.policy import ProductOp, ProductPlan, is_zero
-from tileir.cpu.memory.cache_policy import overwritten_by
 from tileir.cpu.memory.live_extents import Needs, depth_of_product, needs_of_product
 from tileir.host import undefined
 from tileir.ir import types as t
@@ -130,9 +129,8 @@ def _lower(lowering: Lowering, op: ProductOp, found: Factors) -> None:
             _multiply_transposed(lowering.emit, plan, found, acc)
         else:
             panels = lowering.panels.get(op)
-            where = overwritten_by(lowering, op) if isinstance(panels, Deferral) else None
             depth = depth_of_product(lowering, op) if isinstance(op, matmul.MmaF) else None
-            _multiply_into(lowering.emit, plan, found, acc, needs_of_product(lowering, op), panels, where, depth)
+            _multiply_into(lowering.emit, plan, found, acc, needs_of_product(lowering, op), panels, depth)
     lowering.values[op.result] = Window(acc.type, acc.base, acc.strides)
 
 
@@ -171,7 +169,6 @@ def _multiply_into(
     acc: Window,
     needed: Needs | None = None,
     panels: Deferral | Repeated | None = None,
-    overwritten: Overwritten | None = None,
     depth: ir.Value | None = None,
 ) -> None:
     """Accumulate ``acc += left @ right``, batch by batch, or deferred; at least the `needed` part, over `depth` of K if
@@ -189,4 +186,4 @@ def _multiply_into(
         if needed is not None:
             left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
         here = replace(acc, base=base, strides=())
-        Multiplication(emit, plan, left, right, here, panels, overwritten, depth).emit_all()
+        Multiplication(emit, plan, left, right, here, panels, depth).emit_all()

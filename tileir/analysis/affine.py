@@ -218,7 +218,7 @@ class _Dimension:
 
     def contiguity(self, form: Expression, unit: int) -> int:
         """Return the size of groups of elements that rise by `unit` each."""
-        rising, rest = form.split(lambda product, factor: self._moves(product))
+        rising, rest = form.split(lambda product, factor: not all(map(self._stays, product)))
         if len(rising.terms) != 1:
             return 1
         ((product, factor),) = rising.terms.items()
@@ -245,9 +245,6 @@ class _Dimension:
                 part *= group if symbol == self.lane else self.known(symbol).divisor
             found = min(found, part)
         return min(found, MOST)
-
-    def _moves(self, product: tuple[Symbol, ...]) -> bool:
-        return not all(map(self._stays, product))
 
     def _stays(self, symbol: Symbol) -> bool:
         """Return whether the symbol is the same for all elements along the dimension."""

@@ -111,7 +111,7 @@ class GridFootprints:
         self._numbers = numbers
         self._sizes = sizes
         self._programs = [Program([footprint]) for footprint, _ in found]
-        self._axes = [sorted({axis for _, axis in program.block_ids}) for program in self._programs]
+        self._axes = [program.axes for program in self._programs]
         self._known: dict[tuple[int, tuple[Range, ...]], Extent] = {}
 
     def extent(self, at: int, blocks: Blocks) -> Extent:

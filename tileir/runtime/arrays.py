@@ -10,7 +10,6 @@ import ctypes
 import mmap
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import prod
 from typing import Any, NamedTuple
@@ -105,7 +104,7 @@ def described(value: object, devices: Sequence[str] = (CPU,)) -> Array | None:
     if isinstance(interface, dict) and "V" not in interface["typestr"]:
         return _from_cuda(value, interface)
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
-        return _from_dlpack(value, devices)
+        return dlpack_array(value, devices)
     return _from_buffer(value)
 
 
@@ -257,24 +256,6 @@ _IMMUTABLE = ("jax", "jaxlib")
 """Libraries whose arrays never change, though what they lend does not say so."""
 
 
-def _from_dlpack(value: Any, devices: Sequence[str]) -> Array | None:
-    found = dlpack_array(value, devices)
-    immutable = type(value).__module__.partition(".")[0] in _IMMUTABLE
-    contiguous = found.strides == contiguous_strides(found.shape, found.itemsize)
-    return Array(
-        found.address,
-        found.shape,
-        found.strides,
-        found.itemsize,
-        found.dtype,
-        found.dtype_name,
-        found.writable and not immutable,
-        found.device,
-        contiguous,
-        (found.capsule, value),
-    )
-
-
 def _from_cuda(value: Any, interface: dict[str, Any]) -> Array:
     """Return an array in the memory of a GPU, by CUDA's array interface."""
     dtype, shape = _dtype_named(interface["typestr"]), tuple(interface["shape"])
@@ -360,22 +341,7 @@ class _Versioned(ctypes.Structure):
     ]
 
 
-@dataclass(frozen=True)
-class DLPackArray:
-    """An array as a capsule describes it; `capsule` keeps the memory alive. Strides count bytes."""
-
-    address: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    itemsize: int
-    dtype: np.dtype | None
-    dtype_name: str
-    writable: bool
-    device: str
-    capsule: object
-
-
-def dlpack_array(value: Any, devices: Sequence[str]) -> DLPackArray:
+def dlpack_array(value: Any, devices: Sequence[str]) -> Array:
     """Return the memory of an object with ``__dlpack__``. That of a device not among `devices` is only named, not asked
     for.
 
@@ -385,12 +351,15 @@ def dlpack_array(value: Any, devices: Sequence[str]) -> DLPackArray:
     name = "cpu" if kind in CPU_DEVICES else DEVICES.get(kind, f"dlpack device {kind}")
     device = name if name == "cpu" else f"{name}:{number}"
     if name not in devices:
-        return DLPackArray(0, (), (), 1, None, "unknown", True, device, None)
+        return Array(0, (), (), 1, None, "unknown", True, device, True, (None, value))
     capsule = _capsule(value, {"stream": DEFAULT_STREAMS[kind]} if kind in DEFAULT_STREAMS else {})
     if _is_named(capsule, b"dltensor_versioned"):
         versioned = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
-        return _read(versioned.tensor, not versioned.flags & READ_ONLY, device, capsule)
-    return _read(_Tensor.from_address(_pointer(capsule, b"dltensor")), True, device, capsule)
+        tensor, writable = versioned.tensor, not versioned.flags & READ_ONLY
+    else:
+        tensor, writable = _Tensor.from_address(_pointer(capsule, b"dltensor")), True
+    immutable = type(value).__module__.partition(".")[0] in _IMMUTABLE
+    return _read(tensor, writable and not immutable, device, (capsule, value))
 
 
 def _capsule(value: Any, options: dict[str, int]) -> object:
@@ -407,22 +376,14 @@ _pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
 _is_named = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
 
 
-def _read(tensor: _Tensor, writable: bool, device: str, capsule: object) -> DLPackArray:
+def _read(tensor: _Tensor, writable: bool, device: str, owner: object) -> Array:
     shape = tuple(tensor.shape[dim] for dim in range(tensor.ndim))
     code, bits, lanes = tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes
     itemsize = max(1, bits * lanes // 8)
     dtype = DTYPES.get((code, bits)) if lanes == 1 else None
-    steps = [tensor.strides[dim] for dim in range(tensor.ndim)] if tensor.strides else None
-    if steps is None:
-        steps = [prod(shape[dim + 1 :]) for dim in range(tensor.ndim)]
-    return DLPackArray(
-        address=tensor.data + tensor.byte_offset if tensor.data else 0,
-        shape=shape,
-        strides=tuple(step * itemsize for step in steps),
-        itemsize=itemsize,
-        dtype=dtype,
-        dtype_name=str(dtype) if dtype is not None else f"dlpack type {code} of {bits} bits",
-        writable=writable,
-        device=device,
-        capsule=capsule,
-    )
+    name = None if dtype is not None else f"dlpack type {code} of {bits} bits"
+    address = tensor.data + tensor.byte_offset if tensor.data else 0
+    strides = usual = contiguous_strides(shape, itemsize)
+    if tensor.strides:
+        strides = tuple(tensor.strides[dim] * itemsize for dim in range(tensor.ndim))
+    return Array(address, shape, strides, itemsize, dtype, name, writable, device, strides == usual, owner)

@@ -25,11 +25,11 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import Trap, UnsupportedError
 from tileir.ir.escaping import shown
 from tileir.ops.module import Global
-from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, binder
+from tileir.runtime.arguments import Argument, ArrayArgument
 from tileir.runtime.arrays import CPU, GPU, ROCM, Array, is_for_rocm
 from tileir.runtime.grid import Grid
 from tileir.runtime.memory import alignment_of, memory_image
-from tileir.runtime.module import Kernel, Module, Run
+from tileir.runtime.module import Kernel, Module, Run, Target
 from tileir.runtime.options import (
     Check,
     GpuOptions,
@@ -83,7 +83,7 @@ class _Settings:
     requested: RequestedOptions = AS_THE_KERNEL_HAS_IT
 
 
-class Gpu:
+class Gpu(Target):
     """A target on the GPUs of a driver; `route` makes the code of a kernel."""
 
     def __init__(
@@ -124,9 +124,6 @@ class Gpu:
         stream = options.get("stream")
         number = None if stream is None else stream_number(stream)
         return _Settings(number, writer("output", options.get("output")), requested_options(options))
-
-    def binder(self, parameter: Parameter) -> Binder:
-        return binder(parameter, self.devices, self.name)
 
     # ------------------------------------------------------------ arrays of the host, on the default stream
 

@@ -13,11 +13,11 @@ from tileir.interp import machine
 from tileir.interp.api import Options
 from tileir.interp.memory import UNWATCHED, Memory, UnwrittenReads
 from tileir.interp.program import PreparedProgram
-from tileir.runtime.arguments import Argument, Binder, Parameter, ScalarArgument, binder
+from tileir.runtime.arguments import Argument, ScalarArgument
 from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
 from tileir.runtime.memory import GlobalStorage, give_memory
-from tileir.runtime.module import Kernel, Run
+from tileir.runtime.module import Kernel, Run, Target
 from tileir.runtime.options import (
     Check,
     InterpreterOptions,
@@ -31,16 +31,13 @@ from tileir.runtime.options import (
 )
 
 
-class Interpreter:
+class Interpreter(Target):
     """Runs kernels exactly, with every memory access checked."""
 
     name = "interp"
     description = "the reference interpreter: exact, every memory access checked"
     devices = (CPU,)
     gives_output = True
-
-    def binder(self, parameter: Parameter) -> Binder:
-        return binder(parameter, self.devices, self.name)
 
     def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
         """Prepare a launch; for the options see `interp.api.Options`."""

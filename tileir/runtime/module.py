@@ -313,6 +313,9 @@ class Target(Protocol):
     def binder(self, parameter: Parameter) -> Binder:
         """The function that makes a run's argument of a Python value. Raises TypeError for a parameter that a launch
         cannot pass."""
+        from tileir.runtime.arguments import binder
+
+        return binder(parameter, self.devices, self.name)
 
     def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
         """Make a kernel of a verified module ready to run. Cheap when it has been done before with the same options.

@@ -40,11 +40,8 @@ from tileir.runtime.arguments import (
     INTEGERS,
     Argument,
     ArrayArgument,
-    Binder,
-    Parameter,
     PointerArgument,
     ScalarArgument,
-    binder,
     integer_range,
     plain_dtypes,
 )
@@ -52,7 +49,7 @@ from tileir.runtime.arrays import CPU, plain_types
 from tileir.runtime.exact import exact_kernel
 from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.memory import GlobalStorage, give_memory
-from tileir.runtime.module import DirectRun, Kernel, Module, Run, bind
+from tileir.runtime.module import DirectRun, Kernel, Module, Run, Target, bind
 from tileir.runtime.options import (
     Check,
     LaunchOptions,
@@ -73,20 +70,16 @@ if TYPE_CHECKING:
     from tileir.cpu.run.program import InstrumentedProgram
     from tileir.cpu.run.traps import FaultyAccess
 
-NO_OPTIONS: LaunchOptions = {}
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
 
 
-class Native:
+class Native(Target):
     """Compiles kernels with LLVM; a launch checks memory accesses and promises unless it is told not to."""
 
     name = "cpu"
     description = "native code through LLVM; memory accesses are checked unless told otherwise"
     devices: tuple[str, ...] = (CPU,)
     gives_output = True
-
-    def binder(self, parameter: Parameter) -> Binder:
-        return binder(parameter, self.devices, self.name)
 
     def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
         """Options: ``threads`` (default: ``TILEIR_NUM_THREADS`` or the processors of this process); ``output``, where
@@ -97,7 +90,8 @@ class Native:
         ``optimize``: whether the program is rewritten exactly before it becomes code (the default; never for strict
         checks, which look for what rewrites leave out).
         """
-        prepared = _launches(kernel, _LEVELS[check_level(check)], options)
+        checks, make = _LEVELS[check_level(check)], _maker(options) if options else program_of
+        prepared = kernel.memo(("cpu", checks, make), lambda: NativeLaunches(kernel, make(kernel, checks)))
         return prepared.runs(prepared.settings(options)) if options else prepared.runs(prepared.usual, self)
 
 
@@ -207,12 +201,6 @@ def _parameter_words(kernel: Kernel, globals: int) -> list[ParameterWords]:
         else:
             words.append((b"f" if element is t.F32 else b"x", 0, 0, 0, set()))
     return words
-
-
-def _launches(kernel: Kernel, checks: CheckLevel, options: LaunchOptions = NO_OPTIONS) -> NativeLaunches:
-    """Compiled on first use."""
-    make = _maker(options) if options else program_of
-    return kernel.memo(("cpu", checks, make), lambda: NativeLaunches(kernel, make(kernel, checks)))
 
 
 def _maker(options: LaunchOptions) -> Callable[[Kernel, CheckLevel], NativeProgram]:
@@ -360,7 +348,7 @@ def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProg
     return compiled(source_of(kernel, checks, rewrites=checks is not CheckLevel.STRICT), shared_cache())
 
 
-def plain_program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
+def plain_program_of(kernel: Kernel, checks: CheckLevel) -> NativeProgram:
     """Return the kernel compiled without rewrites."""
     return compiled(source_of(kernel, checks, rewrites=False), shared_cache())
 

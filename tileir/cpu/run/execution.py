@@ -147,7 +147,7 @@ class Runner:
             program.arena_size,
             ctypes.addressof(self._seconds),
             inf if settings.threads == 1 else self._worth_sharing,
-            (*types, work.launch, work.launch.own_answer, shared.arenas, shared.ticker, limits.running, ended),
+            (*types, work.launch, work.launch.answer, shared.arenas, shared.ticker, limits.running, ended),
         )
 
     def _warn(self, work: _Work, grid: Coordinates, memory: LaunchMemory) -> None:
@@ -218,7 +218,7 @@ class _Work:
         arena = free.pop() if free else None
         if arena is None or arena.size < program.arena_size:
             arena = Arena(program.arena_size)
-        arena.raised, arena.answer, launch.main = None, launch.own_answer, arena
+        arena.raised, arena.answer, launch.main = None, launch.answer, arena
         try:
             limits.launch_begins(launch)
             if not shared.ticker.awake:

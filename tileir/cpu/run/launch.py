@@ -63,7 +63,6 @@ class Launch:
         "_thread",
         "aside",
         "main",
-        "own_answer",
         "program",
         "raised",
         "settings",
@@ -89,8 +88,6 @@ class Launch:
         self._lock = threading.Lock()
         self.raised: BaseException | None = None
         self._stopped = False
-        self.own_answer = self._answer
-        """Answers the calls of native code, on every arena of the launch."""
         self.warnings: dict[Op, tuple[int, str, tuple[int, ...]]] = {}
         """The warning of each operation that has one: the number of the tile block that gave it, the message, and of a
         view that claims too much the words of `cpu.memory.checks.look_at_claim`."""
@@ -107,7 +104,7 @@ class Launch:
 
     def enter(self, arena: Arena) -> None:
         """Run native code on `arena` from now on, on this thread."""
-        arena.raised, arena.answer = None, self.own_answer
+        arena.raised, arena.answer = None, self.answer
         self.goes_on(arena)
         if self._stopped:
             arena.call_soon()
@@ -196,7 +193,8 @@ class Launch:
         main = [] if self.main is None else [self.main]
         return sum(chunk - arena.block % chunk for arena in [*list(self._others.values()), *main])
 
-    def _answer(self, arena: Arena, number: int) -> int:
+    def answer(self, arena: Arena, number: int) -> int:
+        """Answer a call of native code, on any arena of the launch."""
         if number <= WARNING:
             self._note(WARNING - number, arena)
             return ABANDON if self._stopped else GO_ON

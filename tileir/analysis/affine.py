@@ -31,6 +31,7 @@ from tileir.analysis.walk import Progress, Visitor, Walk
 from tileir.ir.attributes import Signedness
 from tileir.ir.core import Block, Value
 from tileir.ir.types import PointerType
+from tileir.ops.integer import AddI, MulI, SubI
 
 
 class Affines:
@@ -67,6 +68,11 @@ class Affines:
         exact = found.form.range_if(known)
         kept = Signedness.SIGNED in found.promised
         return ranges.intersection(exact, limits) if kept else ranges.wrapped(exact, found.bits)
+
+    def fits(self, op: AddI | SubI | MulI) -> bool:
+        """Return whether the exact result of an operation fits its type, read as signed."""
+        compute = {AddI: ranges.add, SubI: ranges.subtract, MulI: ranges.multiply}[type(op)]
+        return compute(self.range(op.lhs), self.range(op.rhs)).within(ranges.signed(op.result.tile.number.bits))
 
     def axes(self, value: Value) -> tuple[AxisInfo, ...]:
         """Return the groups of neighbours along each dimension; of addresses, those of neighbours in memory."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from tileir.analysis.effects import token_operands, token_results
-from tileir.analysis.structure import exits_from, target_of
+from tileir.analysis.effects import token_results
+from tileir.analysis.structure import carried_arguments, exits_from, target_of
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.traits import SYMBOL
 from tileir.ir.types import TOKEN
 from tileir.ops.calls import Call
 from tileir.ops.control import Break, Continue, For, If, Loop, Return, Yield
-from tileir.ops.pointers import MakeToken
 from tileir.passes.facts import is_needed, is_weak_load, may_trap
 from tileir.passes.rebuilding import Aspect, Exactness, Rebuilding, Row
 
@@ -96,7 +95,7 @@ class Liveness:
                     self._note(op.results, end.operands)
 
     def _note_loop(self, op: For | Loop) -> None:
-        carried = op.body.args[1:] if isinstance(op, For) else op.body.args
+        carried = carried_arguments(op)
         self._note(carried, op.initial)
         for result, argument in zip(op.results, carried) if isinstance(op, For) else ():
             self._feeds[result].append(argument)
@@ -122,8 +121,7 @@ def _is_root(op: Op) -> bool:
 
 def _may_be_left_early(op: Op) -> bool:
     """Return whether a jump does more than end the body of its loop or function in the ordinary way."""
-    around = op.parent_op
-    return isinstance(around, If)
+    return isinstance(op.parent_op, If)
 
 
 # ---------------------------------------------------------------- leaving it out
@@ -173,7 +171,7 @@ class Dropping(Rebuilding):
         if op not in self.live.ops:
             self.log.note(UNUSED_RISK if any(map(may_trap, op.walk())) else UNUSED, op)
         elif self._only_token(op):
-            self._pass_token(op)
+            self.log.note(UNUSED_LOAD, op, self.pass_token(op))
         elif isinstance(op, _CONTROL) and self._loses(op):
             self._control(op)
         elif isinstance(op, _EXITS):
@@ -189,22 +187,15 @@ class Dropping(Rebuilding):
             value in self.live.values for value in op.results if value.type is not TOKEN
         )
 
-    def _pass_token(self, op: Op) -> None:
-        given = self.given(token_operands(op))
-        values = given or self.emit(MakeToken.build([TOKEN], self.place(op.loc)))
-        self.bind(token_results(op), values)
-        self.log.note(UNUSED_LOAD, op, values)
-
     # ------------------------------------------------------------ control flow
 
     def _kept(self, op: Op) -> list[int]:
         """Return the positions of the results, and carried values, that are needed."""
         live = self.live.values
         if isinstance(op, For | Loop):
-            carried = op.body.args[1:] if isinstance(op, For) else op.body.args
-            if isinstance(op, For):
-                return [at for at, pair in enumerate(zip(op.results, carried)) if any(one in live for one in pair)]
-            return [at for at, argument in enumerate(carried) if argument in live]
+            carried = [(argument,) for argument in carried_arguments(op)]
+            pairs = zip(op.results, carried_arguments(op)) if isinstance(op, For) else carried
+            return [at for at, pair in enumerate(pairs) if any(one in live for one in pair)]
         return [at for at, result in enumerate(op.results) if result in live]
 
     def _results_kept(self, op: Op) -> list[int]:

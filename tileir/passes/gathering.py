@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import product
 
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess
@@ -91,10 +90,7 @@ class RowTiles(LinearTiles):
         assert isinstance(op, AddI | MulI), "rows are in no other operation"
         if found.rows is None or overflow in PROMISED:
             return found if found.rows is not None else None
-        ends = [(bounds.low, bounds.high) for bounds in map(self.known.range, (op.lhs, op.rhs))]
-        compute = int.__add__ if isinstance(op, AddI) else int.__mul__
-        sums, half = [compute(*pair) for pair in product(*ends)], 1 << (op.result.tile.number.bits - 1)
-        return found if -half <= min(sums) and max(sums) < half else None
+        return found if self.known.fits(op) else None
 
 
 _MOVED_ROWS = (Broadcast, Reshape, Permute, AddI, MulI, ExtI, Offset)

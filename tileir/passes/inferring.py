@@ -6,7 +6,6 @@ Promises, static extents and flags follow from the ranges of values (`analysis.a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 
 from tileir.analysis import ranges
 from tileir.analysis.affine import Affines
@@ -122,13 +121,9 @@ class Inferring(_Ranged):
 
     def _fits(self, op: AddI | SubI | MulI) -> bool:
         """Return whether the exact result of an operation fits its type."""
-        one, two = self.bounds(op.lhs), self.bounds(op.rhs)
-        bits = op.result.tile.number.bits
-        if one is None or two is None or bits == 1:
+        if self.bounds(op.lhs) is None or self.bounds(op.rhs) is None or op.result.tile.number.bits == 1:
             return False
-        compute = {AddI: int.__add__, SubI: int.__sub__, MulI: int.__mul__}[type(op)]
-        ends = [compute(first, second) for first, second in product(one, two)]
-        return -(1 << (bits - 1)) <= min(ends) and max(ends) < 1 << (bits - 1)
+        return self.known is not None and self.known.fits(op)
 
     # ------------------------------------------------------------ static extents
 

@@ -14,9 +14,12 @@ import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from tileir.analysis.effects import token_operands, token_results
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.loc import UNKNOWN, CallSiteLoc, FusedLoc, Location
+from tileir.ir.types import TOKEN
 from tileir.ops.module import Entry
+from tileir.ops.pointers import MakeToken
 
 
 class Exactness(enum.Enum):
@@ -217,6 +220,12 @@ class Rebuilding:
         self.bind(block.args, arguments)
         self.rebuild(block.ops[:-1])
         return [] if self.block.terminator is not None else self.given(block.ops[-1].operands)
+
+    def pass_token(self, op: Op) -> Sequence[Value]:
+        """Let what waits for an access that is left out wait for what it waits for; gives that."""
+        given = self.given(token_operands(op)) or self.emit(MakeToken.build([TOKEN], self.place(op.loc)))
+        self.bind(token_results(op), given)
+        return given
 
     # ------------------------------------------------------------ values and places
 

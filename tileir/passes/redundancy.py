@@ -18,19 +18,18 @@ from tileir.analysis.effects import (
     effects_of,
     ordering_of,
     token_operands,
-    token_results,
 )
 from tileir.analysis.structure import Uses, exits_from, home_of
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.effects import Effect
 from tileir.ir.traits import ISOLATED
-from tileir.ir.types import TOKEN, TileType
+from tileir.ir.types import TileType
 from tileir.ops.control import For, If, Loop
 from tileir.ops.core import Select
 from tileir.ops.extension import Generate
 from tileir.ops.floating import DivF, RemF, Sqrt
-from tileir.ops.pointers import LoadPtr, MakeToken, StorePtr
+from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.ops.reduction import Reduce, Scan
 from tileir.ops.views import LoadView
 from tileir.passes.control import has_plain_body, trip_count
@@ -215,8 +214,7 @@ class Forwarding(Rebuilding):
     def visit(self, op: Op) -> None:
         if isinstance(op, StorePtr) and self._is_overwritten(op):
             self.log.note(OVERWRITTEN, op)
-            given = self.given(token_operands(op))
-            self.bind(token_results(op), given or self.emit(MakeToken.build([TOKEN], self.place(op.loc))))
+            self.pass_token(op)
         else:
             super().visit(op)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tileir.ir import attributes as a
@@ -191,10 +192,7 @@ def _dense(reader: Reader) -> a.Attribute:
 
 def dense_literal(reader: Reader) -> Literal:
     """Read ``<elements>`` after ``dense``."""
-    reader.expect("<")
-    literal = read_literal(reader)
-    reader.expect(">")
-    return literal
+    return reader.angled(lambda: read_literal(reader))
 
 
 # ---------------------------------------------------------------- names
@@ -209,12 +207,9 @@ def _symbol(reader: Reader) -> a.Attribute:
     return a.SymbolRef(tuple(path))
 
 
-def _constant(found: a.Attribute) -> Callable[[Reader], a.Attribute]:
-    def read(reader: Reader) -> a.Attribute:
-        reader.index += 1
-        return found
-
-    return read
+def _word(reader: Reader, found: a.Attribute) -> a.Attribute:
+    reader.index += 1
+    return found
 
 
 def _location(reader: Reader) -> a.Attribute:
@@ -237,7 +232,7 @@ def _hash(reader: Reader) -> a.Attribute:
 
 
 def _bracketed(reader: Reader) -> a.Attribute:
-    """Read ``<padding_value zero>``, or ``<div_by<16>>`` after ``#cuda_tile``."""
+    """Read ``<padding_value zero>``, or ``<div_by<16>>`` after ``#cuda_tile``, in few Python frames."""
     reader.expect("<")
     name = reader.peek()
     if name in _OPAQUE:
@@ -260,26 +255,12 @@ def dialect_attribute(reader: Reader, mnemonic: str) -> a.Attribute:
     return read(reader)
 
 
-def _enum_reader(enum: type[a.TextEnum], what: str) -> Callable[[Reader], a.Attribute]:
-    table = enum.keywords()
-
-    def read(reader: Reader) -> a.Attribute:
-        reader.expect("<")
-        case = reader.one_of(table, what)
-        reader.expect(">")
-        return a.EnumAttr(case)
-
-    return read
+def _case(reader: Reader, enum: type[a.TextEnum], what: str) -> a.Attribute:
+    return a.EnumAttr(reader.angled(lambda: reader.one_of(enum.keywords(), what)))
 
 
-def _opaque_reader(mnemonic: str) -> Callable[[Reader], a.Attribute]:
-    def read(reader: Reader) -> a.Attribute:
-        reader.expect("<")
-        keyword = reader.word("a keyword")
-        reader.expect(">")
-        return a.OpaqueAttr(mnemonic, keyword)
-
-    return read
+def _opaque(reader: Reader, mnemonic: str) -> a.Attribute:
+    return a.OpaqueAttr(mnemonic, reader.angled(lambda: reader.word("a keyword")))
 
 
 # ---------------------------------------------------------------- hints and predicates
@@ -345,16 +326,16 @@ def predicate(reader: Reader) -> a.AssumePredicate:
 
 
 _DIALECT: dict[str, Callable[[Reader], a.Attribute]] = {
-    **{name: _enum_reader(enum, name) for enum, name in ENUM_MNEMONICS.items()},
-    **{name: _opaque_reader(name) for name in _OPAQUE},
+    **{name: partial(_case, enum=enum, what=name) for enum, name in ENUM_MNEMONICS.items()},
+    **{name: partial(_opaque, mnemonic=name) for name in _OPAQUE},
     **PREDICATES,
     **DEBUG_ATTRIBUTES,
     "optimization_hints": hints,
 }
 _BY_TOKEN: dict[str, Callable[[Reader], a.Attribute]] = {
-    "true": _constant(a.BoolAttr(True)),
-    "false": _constant(a.BoolAttr(False)),
-    "unit": _constant(a.UnitAttr()),
+    "true": partial(_word, found=a.BoolAttr(True)),
+    "false": partial(_word, found=a.BoolAttr(False)),
+    "unit": partial(_word, found=a.UnitAttr()),
     "array": _dense_array,
     "dense": _dense,
     "loc": _location,

@@ -38,17 +38,12 @@ def name_values(module: Op, hinted: bool = True) -> Names:
 # ---------------------------------------------------------------- numbering
 
 
-@dataclass(frozen=True)
-class _Counters:
-    """The next number for a value, an argument and a conflict."""
-
-    value: int = 0
-    argument: int = 0
-    conflict: int = 0
-
-
 class _Numbering:
-    """Names one region at a time: all values of a block come before those of the regions inside it."""
+    """Names one region at a time: all values of a block come before those of the regions inside it.
+
+    `value`, `argument` and `conflict` are the next numbers of each sort; a region counts on from where the block around
+    it stopped.
+    """
 
     def __init__(self, names: Names, hinted: bool) -> None:
         self.uses = names.uses
@@ -60,21 +55,16 @@ class _Numbering:
 
     def module(self, module: Op) -> None:
         """Name everything inside a module."""
-        waiting = [(block, _Counters(), 0) for block in module.regions if block is not None]
+        waiting = [(block, (0, 0, 0), 0) for block in module.regions if block is not None]
         while waiting:
-            block, counters, depth = waiting.pop()
-            self._enter(counters, depth)
+            block, (self.value, self.argument, self.conflict), depth = waiting.pop()
+            while len(self.scopes) > depth:
+                self.used.difference_update(self.scopes.pop())
+            self.scopes.append([])
             self._arguments(block)
             nested = self._operations(block)
-            after = _Counters(self.value, self.argument, self.conflict)
+            after = (self.value, self.argument, self.conflict)
             waiting += [(inner, after, depth + 1) for inner in nested]
-
-    def _enter(self, counters: _Counters, depth: int) -> None:
-        """Forget the names of regions that were left, and count on from where the parent region stopped."""
-        while len(self.scopes) > depth:
-            self.used.difference_update(self.scopes.pop())
-        self.scopes.append([])
-        self.value, self.argument, self.conflict = counters.value, counters.argument, counters.conflict
 
     def _arguments(self, block: Block) -> None:
         hints = _argument_hints(block) if self.hinted else None
@@ -99,21 +89,14 @@ class _Numbering:
     def _name_results(self, op: Op, results: tuple[Value, ...]) -> None:
         hint = result_hint(op) if self.hinted else None
         if isinstance(hint, tuple) and len(hint) == len(results):
-            self._name_each(op, hint)
+            self.uses.update((result, f"%{self._unique(one)}") for result, one in zip(results, hint))
+            self.results[op] = ", ".join([self.uses[result] for result in results])
         elif len(results) == 1:
             self.uses[results[0]] = self.results[op] = self._root(hint)
         else:
-            self._name_pack(op, self._root(hint))
-
-    def _name_each(self, op: Op, hints: tuple[str, ...]) -> None:
-        for result, hint in zip(op.results, hints):
-            self.uses[result] = f"%{self._unique(hint)}"
-        self.results[op] = ", ".join([self.uses[result] for result in op.results])
-
-    def _name_pack(self, op: Op, root: str) -> None:
-        self.results[op] = f"{root}:{len(op.results)}"
-        for number, result in enumerate(op.results):
-            self.uses[result] = f"{root}#{number}"
+            root = self._root(hint)
+            self.results[op] = f"{root}:{len(results)}"
+            self.uses.update((result, f"{root}#{number}") for number, result in enumerate(results))
 
     def _root(self, hint: str | tuple[str, ...] | None) -> str:
         if isinstance(hint, str):

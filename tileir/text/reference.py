@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tileir.ir.attributes import TextEnum
 from tileir.ir.core import Op
 from tileir.ir.effects import AccessTrait
-from tileir.ir.fields import REQUIRED, Attr, AttrKind, Operand, Result
+from tileir.ir.fields import REQUIRED, Attr, AttrKind
 from tileir.ir.spec import OpSpec, Placement
 from tileir.ir.traits import Same, TypeFrom
 from tileir.text.syntax.format import shown
@@ -33,7 +33,7 @@ def operation_page(op: type[Op]) -> str:
     spec = op.spec
     facts = [f"since {spec.since}", _encoding(spec), *_other_names(spec), _reference(spec)]
     parts = [f"# {spec.name}\n", f"{spec.doc}\n", f"```text\n{syntax(spec)}\n```\n", f"*{'; '.join(facts)}*\n"]
-    fields = [*_operands(spec.operands), *_attributes(spec.attrs), *_results(spec.results)]
+    fields = list(_fields(spec))
     if fields:
         rows = ["| field | kind | what it is |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in fields)]
         parts.append("\n".join(rows) + "\n")
@@ -67,21 +67,16 @@ def _other_names(spec: OpSpec) -> Iterator[str]:
         yield f"also read as {', '.join(rest)}"
 
 
-def _operands(operands: Iterable[Operand]) -> Iterator[tuple[str, str, str]]:
-    for operand in operands:
+def _fields(spec: OpSpec) -> Iterator[tuple[str, str, str]]:
+    """Yield name, kind and description of each field."""
+    for operand in spec.operands:
         kind = "operands" if operand.variadic else "operand, optional" if operand.optional else "operand"
-        yield f"`{operand.name}`", kind, _dated(_cell(operand.constraint.text), operand.since)
-
-
-def _results(results: Iterable[Result]) -> Iterator[tuple[str, str, str]]:
-    for result in results:
+        yield f"`{operand.name}`", kind, _dated(operand.constraint.text, operand.since)
+    for attr in spec.attrs:
+        yield f"`{attr.name}`", "attribute", _dated(value_text(attr), attr.since)
+    for result in spec.results:
         kind = "results" if result.variadic else "result"
-        yield f"`{result.name}`", kind, _dated(_cell(result.constraint.text), result.since)
-
-
-def _attributes(attrs: Iterable[Attr]) -> Iterator[tuple[str, str, str]]:
-    for attr in attrs:
-        yield f"`{attr.name}`", "attribute", _dated(_cell(value_text(attr)), attr.since)
+        yield f"`{result.name}`", kind, _dated(result.constraint.text, result.since)
 
 
 def value_text(attr: Attr) -> str:
@@ -104,11 +99,8 @@ def _default_text(default: object) -> str:
 
 
 def _dated(text: str, since: str | None) -> str:
-    return f"{text} (since {since})" if since else text
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    cell = text.replace("|", "\\|")
+    return f"{cell} (since {since})" if since else cell
 
 
 def stated_rules(spec: OpSpec) -> Iterator[str]:

@@ -223,6 +223,13 @@ class Reader(TokenCursor):
         hint = keyword_hint(token.strip('"'), table) or hint
         self.fail(codes.KEYWORD, message, hint=hint, expected=choices, got=shown_token(token))
 
+    def angled(self, item: Callable[[], T]) -> T:
+        """Read an item in angle brackets."""
+        self.expect("<")
+        found = item()
+        self.expect(">")
+        return found
+
     def comma_list(self, item: Callable[[], T], close: str) -> list[T]:
         """Read items up to the token `close`, which is taken too."""
         items: list[T] = []

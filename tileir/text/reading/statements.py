@@ -306,8 +306,7 @@ def function_type(p: ValueReader, values: list[Value], marks: list[int]) -> Func
     if not isinstance(type, FunctionType):
         p.fail(codes.EXPECTED, f"expected a function type such as (tile<f32>) -> tile<f32>, got {type!r}", at)
     p.check_count(type.inputs, values, "operand", at.offset)
-    for value, expected, mark in zip(values, type.inputs, marks):
-        p.check_type(value, expected, mark)
+    p.check_types(type.inputs, values, marks)
     return type
 
 
@@ -365,7 +364,7 @@ def read_generic(p: StatementReader) -> Op:
     if properties is not None:
         _check_known(p, spec, properties, loc)
         distribute(p, spec, properties, attributes, loc)
-    _require(p, spec, attributes, loc)
+    require(p, spec, attributes, loc, "property")
     type = function_type(p, values, marks)
     segments = _segments(p, spec, sizes, len(values), loc)
     _check_results(p, spec, type, loc)
@@ -403,10 +402,11 @@ def _check_known(p: StatementReader, spec: OpSpec, properties: dict[str, a.Attri
         p.fail(codes.UNKNOWN_ATTRIBUTE, message, loc)
 
 
-def _require(p: StatementReader, spec: OpSpec, attributes: dict[str, Any], loc: SourceLoc) -> None:
+def require(p: StatementReader, spec: OpSpec, attributes: dict[str, Any], loc: SourceLoc, what: str) -> None:
+    """Fail if an attribute that must be given is missing."""
     missing = next((attr.name for attr in spec.attrs if attr.required and attr.name not in attributes), None)
     if missing is not None:
-        p.fail(codes.MISSING_PROPERTY, f"'{spec.name}': expected the property '{missing}', got none", loc)
+        p.fail(codes.MISSING_PROPERTY, f"'{spec.name}': expected the {what} '{missing}', got none", loc)
 
 
 def _segments(

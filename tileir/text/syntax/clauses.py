@@ -115,10 +115,7 @@ class CaseClause(AttributeDirective):
         if bare is not None:
             p.index += 1
             return bare
-        p.expect("<")
-        case = p.one_of(self.cases, f"{self.word} mode")
-        p.expect(">")
-        return case
+        return p.angled(lambda: p.one_of(self.cases, f"{self.word} mode"))
 
     def write(self, writer: Writer, op: Op) -> str:
         case = self.value(op)

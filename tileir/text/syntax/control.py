@@ -242,8 +242,7 @@ def _operand_types(p: StatementReader, values: list[Value], marks: list[int]) ->
     begin = p.starts[p.index]
     types = p.some(lambda: parse_type(p))
     p.check_count(types, values, "operand", begin)
-    for value, type, mark in zip(values, types, marks):
-        p.check_type(value, type, mark)
+    p.check_types(types, values, marks)
 
 
 def write_reduction(writer: Writer, op: Reduce | Scan, indent: str) -> None:

@@ -7,14 +7,13 @@ from typing import Any
 from tileir.ir import attributes as a
 from tileir.ir.attributes import Attribute, BoolAttr, StringAttr
 from tileir.ir.core import Op, Value
-from tileir.ir.loc import SourceLoc
 from tileir.ir.spec import OpSpec
 from tileir.ir.types import Type
 from tileir.ops.extension import ExternElementwise, GatherLoad, Generate, ScatterStore
 from tileir.text.attributes import attr_dict, attribute_text, dict_text, dictionary
 from tileir.text.reading import codes
 from tileir.text.reading.reader import shown_token
-from tileir.text.reading.statements import StatementReader, distribute, function_type
+from tileir.text.reading.statements import StatementReader, distribute, function_type, require
 from tileir.text.reading.types import parse_type
 from tileir.text.writer import Writer, arguments_text, write_body, write_close, write_line
 
@@ -24,7 +23,7 @@ def read_extern_elementwise(p: StatementReader) -> Op:
     attributes: dict[str, Any] = {}
     at = p.here()
     discardable = distribute(p, ExternElementwise.spec, dictionary(p), attributes, at)
-    _require(p, ExternElementwise.spec, attributes, at)
+    require(p, ExternElementwise.spec, attributes, at, "attribute")
     type = function_type(p, values, marks)
     op = ExternElementwise(values, type.results, attributes, (), segments=(len(values),))
     op.discardable = discardable
@@ -37,12 +36,6 @@ def write_extern_elementwise(writer: Writer, op: ExternElementwise, indent: str)
     entries["pure"] = BoolAttr(op.pure)
     signature = f"({writer.types(op.operands)}) -> {writer.types(op.results)}"
     write_line(writer, op, indent, f"{writer.values(op.operands)}{dict_text(entries)} : {signature}")
-
-
-def _require(p: StatementReader, spec: OpSpec, attributes: dict[str, Any], at: SourceLoc) -> None:
-    missing = [attr.name for attr in spec.attrs if attr.required and attr.name not in attributes]
-    if missing:
-        p.fail(codes.MISSING_PROPERTY, f"'{spec.name}': expected the attribute '{missing[0]}', got none", at)
 
 
 # ---------------------------------------------------------------- generate
@@ -76,7 +69,7 @@ def read_gather_load(p: StatementReader) -> Op:
     types = _types(p, 2, len(offsets))
     p.expect("->")
     result = parse_type(p)
-    _check(p, [source, index, *offsets], types, marks)
+    p.check_types(types, [source, index, *offsets], marks)
     op = GatherLoad([source, index, *offsets], (result,), attributes, (), segments=(1, 1, len(offsets)))
     op.discardable = discardable
     return op
@@ -105,7 +98,7 @@ def read_scatter_store(p: StatementReader) -> Op:
         types.append(parse_type(p))
     p.expect("->")
     result = parse_type(p)
-    _check(p, operands + token, types, marks)
+    p.check_types(types, operands + token, marks)
     segments = (1, 1, 1, len(offsets), len(token))
     op = ScatterStore(operands + token, (result,), attributes, (), segments=segments)
     op.discardable = discardable
@@ -146,7 +139,7 @@ def _angle_dict(p: StatementReader, spec: OpSpec) -> tuple[dict[str, Any], dict[
         message = f"'{spec.name}': expected declared attributes, got {shown_token(next(iter(unknown)))}"
         p.fail(codes.UNKNOWN_ATTRIBUTE, message, at)
     p.expect(">")
-    _require(p, spec, attributes, at)
+    require(p, spec, attributes, at, "attribute")
     return attributes, p.read_dict(spec, attributes)
 
 
@@ -158,8 +151,3 @@ def _types(p: StatementReader, count: int, offsets: int) -> list[Type]:
         p.expect(",", "',' and one more type")
         types.append(parse_type(p))
     return types[:count] + types[count:] * offsets
-
-
-def _check(p: StatementReader, values: list[Value], types: list[Type], marks: list[int]) -> None:
-    for value, type, mark in zip(values, types, marks):
-        p.check_type(value, type, mark)

@@ -219,8 +219,7 @@ def _finish(cls: type[Op], p: StatementReader, draft: Draft) -> Op:
         begin = len(flat)
         if isinstance(group, list):
             types = expected if isinstance(expected, list) else [expected] * len(group)
-            for value, type, at in zip(group, types, mark):
-                p.check_type(value, type, at)
+            p.check_types(types, group, mark)
             flat += group
         elif group is not None:
             p.check_type(group, expected, mark)

@@ -142,7 +142,7 @@ class ReplayedBlock(BlockState):
 
 
 class BlockRunner:
-    """Runs the tile blocks of a launch; known runs are not repeated."""
+    """Runs the tile blocks of a launch."""
 
     def __init__(
         self,
@@ -155,15 +155,8 @@ class BlockRunner:
         self._function = function
         self._launch = launch
         self._arguments = arguments
-        self._known: dict[tuple[int, Answers], BlockRun] = {}
 
-    def run(self, block: int, answers: Answers) -> BlockRun:
-        found = self._known.get((block, answers))
-        if found is None:
-            found = self._known[block, answers] = self._run(block, answers)
-        return found
-
-    def _run(self, number: int, answers: Answers) -> BlockRun:
+    def run(self, number: int, answers: Answers) -> BlockRun:
         block = ReplayedBlock(self.blocks[number], self._launch, number, answers)
         stopped, status, loc, message = self._to_end(block)
         return BlockRun(

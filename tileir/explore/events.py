@@ -67,6 +67,11 @@ class ModelAccess:
         return self.ordering is not MemoryOrdering.WEAK
 
     @property
+    def wide(self) -> bool:
+        """True if it is morally strong with all that are so and access the same cell."""
+        return self.strong and self.scope in (MemoryScope.DEVICE, MemoryScope.SYS)
+
+    @property
     def acquires(self) -> bool:
         return self.ordering in (MemoryOrdering.ACQUIRE, MemoryOrdering.ACQ_REL)
 

@@ -15,15 +15,17 @@ import numpy as np
 
 from tileir.explore.blocks import BlockRunner
 from tileir.explore.conditions import VerdictLine
+from tileir.explore.events import MemoryCell
 from tileir.explore.graph import members
 from tileir.explore.memory import AnsweringMemory
 from tileir.explore.names import LaunchNames
-from tileir.explore.program import ModelProgram, ProgramChanges, Root
+from tileir.explore.program import ModelProgram, ProgramChanges, Reach, Root
 from tileir.explore.repairs import mends_of
 from tileir.explore.report import ExplorationReport
 from tileir.explore.results import Collection
 from tileir.explore.rules import ExplorerObserver, LoopLimits
-from tileir.explore.search import Execution, Reach, Search
+from tileir.explore.search import Execution, Search
+from tileir.explore.symmetry import Classes, EqualBlocks, Unequal, classes_without
 from tileir.interp.api import LaunchState, Options
 from tileir.interp.machine import TABLES
 from tileir.interp.prepare import prepare
@@ -50,7 +52,14 @@ class ExploredLaunch:
     def blocks(self) -> list[Coordinates]:
         return list(coordinates(self.grid))
 
-    def search(self, changes: ProgramChanges, kept: frozenset[int]) -> Search:
+    def search(
+        self,
+        changes: ProgramChanges,
+        kept: frozenset[int],
+        classes: Classes,
+        watched: Sequence[MemoryCell],
+        asked: Sequence[str],
+    ) -> Search:
         """Return the search for the executions of a changed program, with one iteration more of the loops that are
         `kept`.
 
@@ -61,7 +70,8 @@ class ExploredLaunch:
         function = prepare(self.module, self.entry, TABLES, False, observer).function
         state = LaunchState(self.entry.sym_name, self.grid, self.memory, Options(), self.module.source)
         runner = BlockRunner(function, state, self.blocks, self.arguments)
-        return Search(program, runner, self.memory.initial, self._reaches(program))
+        equal = EqualBlocks(classes, runner, self.memory.initial, watched)
+        return Search(program, equal, self.memory.initial, self._reaches(program), asked)
 
     def _reaches(self, program: ModelProgram) -> dict[Root, Reach]:
         """Return the extents of the memory that parameters and globals lead to."""
@@ -155,22 +165,42 @@ def _collected(
     changes: ProgramChanges,
     loops: _Loops,
 ) -> ExplorationReport:
-    search = launch.search(changes, loops.kept)
+    """Explore, with those tile blocks taken for equal that no verdict line names, until two of them differ."""
+    asked = [name for line in lines for name in line.condition.names]
+    watched = [cell for cell, _ in names.watched.values()]
+    classes = classes_without(len(launch.blocks), names.named_blocks(asked))
+    while True:
+        try:
+            search = launch.search(changes, loops.kept, classes, watched, asked)
+            return _gathered(launch, names, lines, limit, search, loops)
+        except Unequal as found:
+            classes = found.classes
+
+
+def _gathered(
+    launch: ExploredLaunch,
+    names: LaunchNames,
+    lines: Sequence[VerdictLine],
+    limit: int,
+    search: Search,
+    loops: _Loops,
+) -> ExplorationReport:
     source = launch.module.source
     report = ExplorationReport(
         launch.entry.sym_name,
         launch.grid,
         names,
+        search.equal,
         lines,
         iterations=launch.iterations,
         sources=(source,) if source else (),
     )
-    collection = Collection(report, search.program.ops)
+    collection = Collection(report, search.program.ops, search.commuting)
     for execution in search.executions(MOST_VISITED * limit):
         _require_whole(execution, search, names)
         loops.look(execution)
         collection.add(execution)
-        if report.executions == limit:
+        if report.found == limit:
             break
     report.visited, report.exhaustive = search.visited, search.complete
     return report

@@ -5,9 +5,11 @@ Sets of events are integers with a bit for each event. The initial write of a ce
 
 from __future__ import annotations
 
+import enum
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from tileir.analysis.effects import morally_strong
 from tileir.explore.blocks import Answers
@@ -18,6 +20,15 @@ INITIAL = -1
 NOTHING_READ = -2
 
 
+class Refusal(enum.Enum):
+    """Why a read does not read from a write: it cannot, or could, but only as long as no other update takes it; or
+    could."""
+
+    IMPOSSIBLE = enum.auto()
+    UPDATE = enum.auto()
+    READ = enum.auto()
+
+
 def members(events: int) -> Iterator[int]:
     """Yield the numbers of the events of a set."""
     while events:
@@ -26,12 +37,19 @@ def members(events: int) -> Iterator[int]:
         events ^= low
 
 
+class Refused(NamedTuple):
+    """The writes of a cell that a read has refused."""
+
+    cell: MemoryCell
+    writes: dict[int, Refusal]
+
+
 class ExecutionGraph:
     """Some events of an execution; immutable, grown by copies.
 
     ``source`` is the write that each event reads from; ``coherence`` the writes of each cell in order, without the
     initial one; ``before`` the events that each waits for by tokens; ``strong_with`` those of the same cell that are
-    morally strong with it. ``refused`` are the writes that a read without answer does not read from.
+    morally strong with it. ``refused`` are the writes that a read without answer does not read from, and why.
     """
 
     __slots__ = (
@@ -48,7 +66,7 @@ class ExecutionGraph:
         self.cells: dict[MemoryCell, int] = {}
         self.coherence: dict[MemoryCell, tuple[int, ...]] = {}
         self.answers: tuple[Answers, ...] = (frozenset(),) * blocks
-        self.refused: dict[ElementKey, frozenset[int]] = {}
+        self.refused: dict[ElementKey, Refused] = {}
 
     def copy(self) -> ExecutionGraph:
         other = object.__new__(ExecutionGraph)
@@ -76,11 +94,28 @@ class ExecutionGraph:
 
     # ------------------------------------------------------------ growing it
 
-    def refusing(self, key: ElementKey, writes: frozenset[int]) -> ExecutionGraph:
-        """Return the graph in which a read is not answered from these writes."""
+    def refusing(self, key: ElementKey, cell: MemoryCell, writes: dict[int, Refusal]) -> ExecutionGraph:
+        """Return the graph in which a read of a cell is not answered from these writes."""
         other = self.copy()
-        other.refused[key] = other.refused.get(key, frozenset()) | writes
+        other.refused[key] = Refused(cell, {**self.refused_by(key), **writes})
         return other
+
+    def refused_by(self, key: ElementKey) -> dict[int, Refusal]:
+        return self.refused[key].writes if key in self.refused else {}
+
+    def choices(self, refused: Refused) -> Iterator[int]:
+        """Yield the writes that a read has refused and could still read from."""
+        for write, why in refused.writes.items():
+            if why is Refusal.READ or (why is Refusal.UPDATE and not self.is_taken(write, refused.cell)):
+                yield write
+
+    def is_taken(self, write: int, cell: MemoryCell) -> bool:
+        """Return whether an update that has read from a write leaves it to no other one of a wide scope."""
+        following = self.writes(cell)[self.writes(cell).index(write) + 1 :]
+        if not following:
+            return False
+        event = self.events[following[0]]
+        return event.updates and event.site.wide and self.source[following[0]] == write
 
     def with_write(self, key: ElementKey, instruction: AccessInstruction, position: int) -> ExecutionGraph:
         """Return the graph with a store, at a position in the coherence order of its cell."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
-from tileir.explore.conditions import ConditionError
+from tileir.explore.conditions import ConditionError, Number, Values
 from tileir.explore.events import MemoryCell
+from tileir.explore.symmetry import EqualBlocks
 from tileir.host.address_space import AddressSpace
 from tileir.interp.cells import CELLS
 from tileir.ir.core import Op
@@ -80,15 +81,21 @@ class LaunchNames:
         grid: Coordinates,
     ) -> None:
         self.blocks = blocks
+        self._linear = grid[1:] == (1, 1)
         self.watched: dict[str, tuple[MemoryCell, ElementType]] = {}
+        self._cells: dict[str, MemoryCell] = {}
+        self._numbers = {self.block(number): number for number in range(len(blocks))}
         self._memory = memory
         self._layouts = layouts
-        self._linear = grid[1:] == (1, 1)
 
     def block(self, number: int) -> str:
         """Return the number of a tile block of a grid of one dimension, its coordinates in another."""
         x, y, z = self.blocks[number]
         return str(x) if self._linear else f"({x},{y},{z})"
+
+    def named_blocks(self, names: Iterable[str]) -> set[int]:
+        """Return the tile blocks whose values are named."""
+        return {self._numbers[name.partition(":%")[0]] for name in names if ":%" in name}
 
     def value(self, block: int, op: Op, number: int) -> str:
         """Return the value that an access of a tile block gives: ``1:%flag``."""
@@ -97,6 +104,11 @@ class LaunchNames:
 
     def cell(self, cell: MemoryCell) -> str:
         """Return ``x`` for the only element of an array, ``x[3]`` for one of several."""
+        name = self._cell(cell)
+        self._cells[name] = cell
+        return name
+
+    def _cell(self, cell: MemoryCell) -> str:
         found = self._memory.find(cell.address)
         if found is None:
             return hex(cell.address)
@@ -119,6 +131,40 @@ class LaunchNames:
         """Return whether a cell is storage of an `alloca`, which does not outlive the launch."""
         found = self._memory.find(cell.address)
         return found is not None and found.name == "alloca"
+
+    # ------------------------------------------------------------ equal tile blocks
+
+    def exchanged(self, values: Values, exchange: Mapping[int, int], equal: EqualBlocks) -> dict[str, Number]:
+        """Return the values of an execution in which tile blocks take the places of others."""
+        found = {}
+        for name, value in values.items():
+            block, place = self._place(name, equal)
+            found[name if block is None else self._name(exchange[block], place, equal)] = value
+        return found
+
+    def in_order(self, values: Values, equal: EqualBlocks) -> dict[str, Number]:
+        """Return values with equal tile blocks in the order of what they did: the same for all their exchanges."""
+        own: dict[int, list[tuple[str, Number]]] = {}
+        for name, value in values.items():
+            block, place = self._place(name, equal)
+            if block is not None:
+                own.setdefault(block, []).append((str(place), value))
+        exchange: dict[int, int] = {}
+        for blocks in equal.classes:
+            exchange |= dict(zip(sorted(blocks, key=lambda block: sorted(own.get(block, []))), blocks))
+        return self.exchanged(values, exchange, equal)
+
+    def _place(self, name: str, equal: EqualBlocks) -> tuple[int | None, str | MemoryCell]:
+        """Return the tile block that a value belongs to, if to one, and its name or cell by the first block equal to
+        that."""
+        label, colon, value = name.partition(":%")
+        if colon:
+            return self._numbers[label], value
+        cell = self._cells[name]
+        return equal.owner(cell), equal.partner(cell, None)
+
+    def _name(self, block: int, place: str | MemoryCell, equal: EqualBlocks) -> str:
+        return f"{self.block(block)}:%{place}" if isinstance(place, str) else self.cell(equal.partner(place, block))
 
     # ------------------------------------------------------------ names in verdict lines
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tileir.analysis.effects import MemoryAccess, access_of, accesses_of, checked_access, reachable
 from tileir.explore.events import ModelAccess
-from tileir.ir.attributes import MemoryOrdering, MemoryScope
+from tileir.explore.names import result_names
+from tileir.ir.attributes import AtomicMode, MemoryOrdering, MemoryScope
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.types import ElementType, PointerType, TensorViewType, TileType, TileViewType, TokenType
@@ -28,6 +30,17 @@ class ProgramChanges:
 
     orderings: Mapping[int, tuple[MemoryOrdering, MemoryScope | None]] = field(default_factory=dict)
     tokens: frozenset[tuple[int, int]] = frozenset()
+
+
+class Reach(NamedTuple):
+    """The range of addresses that memory may have: from `low` up to `high`."""
+
+    low: int
+    high: int
+
+
+COMMUTATIVE = frozenset(AtomicMode) - {AtomicMode.ADDF, AtomicMode.XCHG}
+"""Updates that leave the same in any order."""
 
 
 class ModelProgram:
@@ -92,6 +105,33 @@ class ModelProgram:
             self._needs[op] = frozenset(numbers & self.sites.keys())
         return self._needs[op]
 
+    # ------------------------------------------------------------ updates that commute
+
+    def commuting(self, reaches: Mapping[Root, Reach], asked: Iterable[str]) -> frozenset[int]:
+        """Return the updates whose order nothing tells: nobody uses their results, no verdict line asks for them, and
+        what may touch the same memory commutes with them.
+
+        Their scopes hold all tile blocks. Those that acquire order other accesses, if there are any that conflict.
+        """
+        labels = {name.partition(":%")[2].partition("[")[0] for name in asked}
+        used = {value for op in self.ops for value in op.operands}
+        modes = {number: _mode(site, labels, used) for number, site in self.sites.items()}
+        meeting = {one: [two for two in self.sites if self._may_meet(one, two, reaches)] for one in self.sites}
+        found = {one for one, mode in modes.items() if mode and all(modes[two] == mode for two in meeting[one])}
+        quiet = all(
+            one in found or not any(self.sites[two].access.writes for two in meeting[one]) for one in self.sites
+        )
+        return frozenset(one for one in found if quiet or not any(self.sites[two].acquires for two in meeting[one]))
+
+    def _may_meet(self, number: int, other: int, reaches: Mapping[Root, Reach]) -> bool:
+        """Return whether two accesses may touch the same memory."""
+        one, two = self._extents(number, reaches), self._extents(other, reaches)
+        return any(a is None or b is None or (a.low < b.high and b.low < a.high) for a in one for b in two)
+
+    def _extents(self, number: int, reaches: Mapping[Root, Reach]) -> list[Reach | None]:
+        roots = self.roots(number)
+        return [None] if roots is None else [reaches.get(root) for root in roots]
+
     # ------------------------------------------------------------ what may follow
 
     def writers(self, ops: Iterable[Op]) -> Iterator[int]:
@@ -113,6 +153,15 @@ class ModelProgram:
             if isinstance(around, For | Loop):
                 start = min(start, self._numbers[around])
         return iter(self.ops[start:] if around is self.entry else self.ops)
+
+
+def _mode(site: ModelAccess, labels: Collection[str], used: Collection[Value]) -> tuple[AtomicMode, int] | None:
+    """Return how an update combines if its order may be left open, and the size of its elements."""
+    access, mode = site.access, site.access.op.attributes.get("mode")
+    asked = any(name in labels for name in result_names(access.op)[:1]) or access.result in used
+    if mode not in COMMUTATIVE or not access.updates or not site.wide or asked:
+        return None
+    return mode, site.element.byte_size
 
 
 def _around(op: Op) -> Iterator[Op]:

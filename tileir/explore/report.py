@@ -12,6 +12,7 @@ from tileir.explore.search import Execution
 from tileir.explore.text import (
     WHY,
     count_text,
+    equal_text,
     execution_text,
     fault_message,
     left_out_text,
@@ -60,6 +61,7 @@ def report_page(report: Exploration) -> str:
 
 def _summary(report: Exploration) -> Iterator[str]:
     yield f"<p>{escape(count_text(report.executions, 'execution'))} that the memory model allows.</p>"
+    yield from (f"<p>{escape(line)}.</p>" for line in equal_text(report))
     for line in left_out_text(report):
         yield f'<p class="bad">{escape(line)}</p>'
     for verdict in report.verdicts:

@@ -15,6 +15,7 @@ from tileir.explore.graph import is_interleaving
 from tileir.explore.model import Conflicting
 from tileir.explore.names import LaunchNames
 from tileir.explore.search import Execution
+from tileir.explore.symmetry import EqualBlocks
 from tileir.interp.cells import CELLS
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates
@@ -83,7 +84,8 @@ class LineVerdict:
 class Exploration:
     """All that was found. `ok` when every verdict line holds and, without one, when there is no fault.
 
-    ``executions`` counts the consistent executions, ``visited`` the graphs looked at on the way to them; ``cut`` are
+    Of what differs by an exchange of ``equal`` tile blocks one is told; `exchanged` gives the others. ``executions``
+    counts all consistent executions, ``found`` those told, ``visited`` the graphs looked at on the way; ``cut`` are
     executions left where a loop had more iterations than are explored. Not ``exhaustive``: the limit was reached.
     ``shows`` has an execution that satisfies each verdict line that one does, by the number of the line.
     """
@@ -91,6 +93,7 @@ class Exploration:
     kernel: str
     grid: Coordinates
     names: LaunchNames
+    equal: EqualBlocks
     lines: Sequence[VerdictLine] = ()
     shows: dict[int, Execution] = field(default_factory=dict)
     outcomes: list[OutcomeFound] = field(default_factory=list)
@@ -99,6 +102,7 @@ class Exploration:
     unreached: list[Op] = field(default_factory=list)
     mends: list[Mend] = field(default_factory=list)
     executions: int = 0
+    found: int = 0
     visited: int = 0
     cut: int = 0
     iterations: int = 0
@@ -126,29 +130,40 @@ class Exploration:
         """Return the verdict on each verdict line of the program."""
         return [_judged(line, self) for line in self.lines]
 
+    def exchanged(self, outcome: OutcomeFound) -> Iterator[dict[str, Number]]:
+        """Yield the values of an outcome, and those of each that an exchange of equal tile blocks makes of it."""
+        seen = set()
+        for exchange in self.equal.exchanges():
+            values = self.names.exchanged(outcome.values, exchange, self.equal)
+            key = frozenset(values.items())
+            if key not in seen:
+                seen.add(key)
+                yield values
+
     def __iter__(self) -> Iterator[OutcomeFound]:
         return iter(self.outcomes)
 
 
 class Collection:
-    """Gathers executions into a report."""
+    """Gathers executions into a report; the results of the ``untold`` operations are left out."""
 
-    def __init__(self, report: Exploration, ops: Sequence[Op]) -> None:
+    def __init__(self, report: Exploration, ops: Sequence[Op], untold: frozenset[int]) -> None:
         self._report = report
-        self._ops = ops
+        self._ops, self._untold = ops, untold
         self._outcomes: dict[tuple[tuple[str, Number], ...], OutcomeFound] = {}
         self._faults: dict[object, FaultFound] = {}
         self._assertions: dict[Op, AssertionFound] = {}
 
     def add(self, execution: Execution) -> None:
         report = self._report
-        report.executions += 1
-        report.cut += execution.cut
+        report.found += 1
+        report.executions += execution.arrangements
+        report.cut += execution.cut * execution.arrangements
         self._add_races(execution)
         self._add_ends(execution)
         values: dict[str, Number] = {}
         if not execution.stuck and not execution.cut:
-            values = end_values(execution, report.names, self._ops)
+            values = end_values(execution, report.names, self._ops, self._untold)
             self._add_outcome(execution, values)
         self._try_lines(execution, values)
         report.outcomes, report.faults = list(self._outcomes.values()), list(self._faults.values())
@@ -163,11 +178,11 @@ class Collection:
                 self._report.shows[line.line] = execution
 
     def _add_outcome(self, execution: Execution, values: dict[str, Number]) -> None:
-        key = tuple(sorted(values.items()))
+        key = tuple(sorted(self._report.names.in_order(values, self._report.equal).items()))
         found = self._outcomes.setdefault(key, OutcomeFound(values, execution))
-        found.executions += 1
+        found.executions += execution.arrangements
         if found.surprising and is_interleaving(execution.graph):
-            found.surprising, found.witness = False, execution
+            found.surprising, found.witness, found.values = False, execution, values
 
     def _add_races(self, execution: Execution) -> None:
         racy: dict[int, FaultFound] = {}
@@ -177,7 +192,7 @@ class Collection:
             known = self._faults.setdefault(("race", sites, found.why), found)
             racy[id(known)] = known
         for known in racy.values():
-            known.executions += 1
+            known.executions += execution.arrangements
 
     def _race(self, execution: Execution, race: Conflicting) -> FaultFound:
         events = tuple(sorted((execution.graph.events[race.one], execution.graph.events[race.other]), key=_order))
@@ -194,14 +209,14 @@ class Collection:
                 kind = "deadlock"
             if kind is not None:
                 found = FaultFound(kind, execution, run.loc, run.message, blocks=(block,))
-                self._faults.setdefault((kind, run.loc), found).executions += 1
+                self._faults.setdefault((kind, run.loc), found).executions += execution.arrangements
 
     def _add_assertions(self, execution: Execution) -> None:
         failed = [run.loc for run in execution.runs if run.status == "assert"]
         for op in frozenset[Op]().union(*(run.reached for run in execution.runs)):
             known = self._assertions.setdefault(op, AssertionFound(op))
-            known.reached += 1
-            known.failed += op.loc in failed
+            known.reached += execution.arrangements
+            known.failed += (op.loc in failed) * execution.arrangements
 
 
 def _order(event: ElementEvent) -> tuple[int, tuple[int, ...], int]:
@@ -218,12 +233,15 @@ def faults_of(execution: Execution) -> frozenset[str]:
     return frozenset(found)
 
 
-def end_values(execution: Execution, names: LaunchNames, ops: Sequence[Op]) -> dict[str, Number]:
+def end_values(
+    execution: Execution, names: LaunchNames, ops: Sequence[Op], untold: frozenset[int]
+) -> dict[str, Number]:
     """Return the final values of an execution: the last results of accesses, and memory that was written."""
     values: dict[str, Number] = {}
     for number, run in enumerate(execution.runs):
         for op, tile in sorted(run.values.items()):
-            values |= _tile_values(names.value(number, ops[op], op), tile)
+            if op not in untold:
+                values |= _tile_values(names.value(number, ops[op], op), tile)
     graph = execution.graph
     for cell, order in graph.coherence.items():
         if not names.private(cell):

@@ -7,22 +7,23 @@ graph alone. A read takes each write that is there, or refuses them all and wait
 later, it is asked again. As an execution says for each read which write it is, and the next event is fixed, there is
 exactly one way to each execution: none is visited twice. A branch in which a read waits for a write that can no longer
 come is given up at once, and so is a graph that is not consistent, for every axiom that it breaks is broken in all
-that grow from it.
+that grow from it. Of graphs that differ by an exchange of equal tile blocks one is grown (`symmetry`).
 
 A value cannot justify itself: an event is added only when the reads that it depends on have been answered (`blocks`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tileir.explore.blocks import BlockRun, BlockRunner
+from tileir.explore.blocks import BlockRun
 from tileir.explore.events import AccessInstruction, ElementKey, MemoryCell
-from tileir.explore.graph import ExecutionGraph
+from tileir.explore.graph import INITIAL, ExecutionGraph, Refusal, members
 from tileir.explore.model import DerivedRelations
-from tileir.explore.program import ModelProgram, Root
+from tileir.explore.program import ModelProgram, Reach, Root
+from tileir.explore.symmetry import EqualBlocks
 from tileir.ir.diagnostics import UnsupportedError
 
 TARGET = "explore"
@@ -30,25 +31,19 @@ MOST_EVENTS = 1024
 """Elements that the accesses of one execution may have together."""
 
 
-class Reach(NamedTuple):
-    """The range of addresses that memory may have: from `low` up to `high`."""
-
-    low: int
-    high: int
-
-
 @dataclass(frozen=True)
 class Execution:
     """A consistent execution: the graph, its relations, and how each tile block ended.
 
     ``stuck``: tile blocks wait for what no other can do any more. ``cut``: a loop had more iterations than are
-    explored, so that more could follow.
+    explored, so that more could follow. It stands for ``arrangements`` executions, by exchanges of equal tile blocks.
     """
 
     graph: ExecutionGraph
     relations: DerivedRelations
     runs: tuple[BlockRun, ...]
     stuck: bool = False
+    arrangements: int = 1
 
     @property
     def cut(self) -> bool:
@@ -70,6 +65,19 @@ class _Lane(NamedTuple):
         return self.key.instance.block
 
     @property
+    def op(self) -> int:
+        return self.key.instance.op
+
+    @property
+    def wide(self) -> bool:
+        return self.instruction.site.wide
+
+    @property
+    def always_updates(self) -> bool:
+        """True for an update of a wide scope that writes whatever it reads."""
+        return self.wide and self.instruction.site.access.updates and self.instruction.site.access.expected is None
+
+    @property
     def reads(self) -> bool:
         return self.instruction.site.access.reads
 
@@ -78,12 +86,18 @@ class Search:
     """The executions of one launch, by `executions`; `visited` counts the graphs looked at."""
 
     def __init__(
-        self, program: ModelProgram, runner: BlockRunner, initial: dict[MemoryCell, int], reaches: dict[Root, Reach]
+        self,
+        program: ModelProgram,
+        equal: EqualBlocks,
+        initial: dict[MemoryCell, int],
+        reaches: dict[Root, Reach],
+        asked: Sequence[str],
     ) -> None:
         self.visited = 0
         self.complete = False
         self.program = program
-        self._runner = runner
+        self.commuting = program.commuting(reaches, asked)
+        self.equal = equal
         self._initial = initial
         self._reaches = reaches
 
@@ -92,11 +106,13 @@ class Search:
 
         Ends when `most` graphs have been looked at; `complete` says whether that was all.
         """
-        stack = [ExecutionGraph(len(self._runner.blocks), self._initial)]
+        stack = [ExecutionGraph(self.equal.count, self._initial)]
         while stack:
             if self.visited == most:
                 return
             graph = stack.pop()
+            if not self.equal.is_new(graph):
+                continue
             self.visited += 1
             runs = self._runs(graph)
             lanes = self._missing(graph, runs)
@@ -105,16 +121,20 @@ class Search:
                 stack.extend(following)
             elif not lanes:
                 stuck = any(run.status == "waiting" for run in runs)
-                yield Execution(graph, DerivedRelations(graph), runs, stuck)
+                yield self._execution(graph, runs, stuck)
             else:
                 yield from self._stuck(graph)
         self.complete = True
 
+    def _execution(self, graph: ExecutionGraph, runs: tuple[BlockRun, ...], stuck: bool) -> Execution:
+        return Execution(graph, DerivedRelations(graph), runs, stuck, self.equal.arrangements(graph))
+
     def _runs(self, graph: ExecutionGraph) -> tuple[BlockRun, ...]:
-        return tuple(self._runner.run(block, answers) for block, answers in enumerate(graph.answers))
+        return tuple(self.equal.run(block, answers) for block, answers in enumerate(graph.answers))
 
     def _missing(self, graph: ExecutionGraph, runs: tuple[BlockRun, ...]) -> list[_Lane]:
-        """Return the events that may be added, writes first, and reads of waiting loops last."""
+        """Return the events that may be added: writes first, then reads, those of waiting loops last; then updates
+        whose order nothing tells."""
         found = [
             _Lane(key, instruction)
             for run in runs
@@ -125,21 +145,29 @@ class Search:
         if len(found) + len(graph.events) > MOST_EVENTS:
             what = f"a launch that accesses more than {MOST_EVENTS} elements; smaller tiles have the same outcomes"
             raise UnsupportedError(what, TARGET, found[-1].instruction.site.access.op.loc)
-        return sorted(found, key=lambda lane: lane.reads + lane.instruction.awaits * lane.reads)
+        return sorted(found, key=self._turn)
+
+    def _turn(self, lane: _Lane) -> int:
+        return 3 if lane.op in self.commuting else lane.reads + lane.instruction.awaits * lane.reads
 
     def _following(
         self, graph: ExecutionGraph, runs: tuple[BlockRun, ...], lanes: list[_Lane]
     ) -> list[ExecutionGraph] | None:
         """Return the consistent graphs with one choice more; None if there is no choice left."""
         for lane in lanes:
+            if lane.op in self.commuting:
+                return self._in_some_order(graph, lanes[lanes.index(lane) :])
             if not lane.reads:
                 return list(self._written(graph, lane))
-            refused = graph.refused.get(lane.key, frozenset())
+            refused = graph.refused_by(lane.key)
             choices = [write for write in graph.writes(lane.cell) if write not in refused]
             if choices:
-                found = [read for write in choices for read in self._read(graph, lane, write)]
-                waiting = graph.refusing(lane.key, frozenset(choices))
-                return [waiting, *found[::-1]] if self._may_wait(waiting, runs, lanes) else found[::-1]
+                reads = {write: list(self._read(graph, lane, write)) for write in choices}
+                waiting = graph.refusing(
+                    lane.key, lane.cell, {write: _refusal(lane, reads[write]) for write in choices}
+                )
+                found = [graph for write in reversed(choices) for graph in reversed(reads[write])]
+                return [waiting, *found] if self._may_wait(waiting, runs, lanes) else found
         return None if self._may_wait(graph, runs, lanes) else []
 
     # ------------------------------------------------------------ one event more
@@ -153,19 +181,41 @@ class Search:
 
     def _read(self, graph: ExecutionGraph, lane: _Lane, write: int) -> Iterator[ExecutionGraph]:
         """Yield the graph with a read from `write`, and what it writes as part of the same step."""
+        if lane.always_updates and graph.is_taken(write, lane.cell):
+            return
         answers = graph.answer(lane.key, lane.cell, write)
-        run = self._runner.run(lane.block, answers)
+        run = self.equal.run(lane.block, answers)
         if run.status == "waiting":
             return
         instruction = _instruction(run, lane)
-        for position in self._positions(graph, lane, instruction):
+        for position in self._positions(graph, lane, instruction, write):
             found = graph.with_read(lane.key, instruction, write, answers, position)
             if DerivedRelations(found).consistent():
                 yield found
 
-    def _positions(self, graph: ExecutionGraph, lane: _Lane, instruction: AccessInstruction) -> range:
-        writes = instruction.written[lane.key.lane] is not None
-        return range(len(graph.coherence.get(lane.cell, ())) + 1) if writes else range(1)
+    def _in_some_order(self, graph: ExecutionGraph, lanes: list[_Lane]) -> list[ExecutionGraph]:
+        """Return the graph with one of the updates whose order nothing tells, as the last of its cell: one that no
+        other of them happens before."""
+        left, before = {lane.key.instance for lane in lanes}, DerivedRelations(graph).happens_before
+        for lane in lanes:
+            waits = set(lane.instruction.before)
+            for number, event in enumerate(graph.events):
+                if event.key.instance in lane.instruction.before:
+                    waits = waits.union(event.before, *(graph.events[one].before for one in members(before[number])))
+            if not waits & left:
+                return list(self._read(graph, lane, graph.writes(lane.cell)[-1]))
+        raise AssertionError("happens-before has no cycle")
+
+    def _positions(self, graph: ExecutionGraph, lane: _Lane, instruction: AccessInstruction, write: int) -> range:
+        """Return the places in coherence order for what an access writes that reads from `write`."""
+        if instruction.written[lane.key.lane] is None:
+            return range(1)
+        order = graph.coherence.get(lane.cell, ())
+        if not lane.wide or not (write == INITIAL or graph.events[write].site.wide):
+            return range(len(order) + 1)
+        first = 0 if write == INITIAL else order.index(write) + 1
+        strong = (at for at in range(first, len(order)) if graph.events[order[at]].site.wide)
+        return range(first, next(strong, len(order)) + 1)
 
     # ------------------------------------------------------------ reads that wait for a write
 
@@ -174,7 +224,7 @@ class Search:
         return all(
             self._may_come(lane, runs, lanes) or (lane.instruction.awaits and self._waits_for_ever(graph, lane))
             for lane in lanes
-            if lane.reads and set(graph.writes(lane.cell)) <= graph.refused.get(lane.key, frozenset())
+            if lane.reads and set(graph.writes(lane.cell)) <= graph.refused_by(lane.key).keys()
         )
 
     def _may_come(self, read: _Lane, runs: tuple[BlockRun, ...], lanes: list[_Lane]) -> bool:
@@ -214,7 +264,7 @@ class Search:
     def _waits_for_ever(self, graph: ExecutionGraph, lane: _Lane) -> bool:
         """Return whether a loop keeps waiting when it finds the final values."""
         answers = graph.answer(lane.key, lane.cell, graph.writes(lane.cell)[-1])
-        run = self._runner.run(lane.block, answers)
+        run = self.equal.run(lane.block, answers)
         path = lane.key.instance.path
         return run.status == "waiting" or (run.status == "pending" and run.path[: len(path)] == path)
 
@@ -231,7 +281,7 @@ class Search:
                 return
             graph = grown
         if any(run.status == "waiting" for run in runs):
-            yield Execution(graph, DerivedRelations(graph), runs, stuck=True)
+            yield self._execution(graph, runs, stuck=True)
 
     def _read_last(self, graph: ExecutionGraph, lane: _Lane) -> ExecutionGraph | None:
         """Return the graph in which a waiting read finds the last write; None if it need not wait then, or may not."""
@@ -239,11 +289,18 @@ class Search:
             return None
         write = graph.writes(lane.cell)[-1]
         answers = graph.answer(lane.key, lane.cell, write)
-        instruction = _instruction(self._runner.run(lane.block, answers), lane)
+        instruction = _instruction(self.equal.run(lane.block, answers), lane)
         if instruction.written[lane.key.lane] is not None:
             return None
         found = graph.with_read(lane.key, instruction, write, answers, 0)
         return found if DerivedRelations(found).consistent() else None
+
+
+def _refusal(lane: _Lane, found: Sequence[ExecutionGraph]) -> Refusal:
+    """Return what a read refuses that could be one of these graphs."""
+    if not found:
+        return Refusal.IMPOSSIBLE
+    return Refusal.UPDATE if lane.wide and found[0].events[-1].writes else Refusal.READ
 
 
 def _instruction(run: BlockRun, lane: _Lane) -> AccessInstruction:

@@ -124,6 +124,7 @@ def report_text(report: Exploration) -> str:
     return "\n".join(
         [
             _headline(report),
+            *(f"  {line}" for line in equal_text(report)),
             *_outcomes(report),
             *(line for fault in report.faults for line in _fault(fault, report)),
             *_surprises(report),
@@ -134,6 +135,14 @@ def report_text(report: Exploration) -> str:
             _summary(report),
         ]
     )
+
+
+def equal_text(report: Exploration) -> Iterator[str]:
+    """Yield a line about tile blocks of whose exchanges one is told."""
+    if report.found < report.executions:
+        classes = [[report.names.block(block) for block in equal] for equal in report.equal.classes if len(equal) > 1]
+        told = "; ".join(f"{', '.join(equal[:-1])} and {equal[-1]}" for equal in classes)
+        yield f"equal tile blocks: {told}; of what differs by their exchange one is told"
 
 
 def _headline(report: Exploration) -> str:

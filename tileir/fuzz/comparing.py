@@ -173,8 +173,8 @@ def _final_values(report: ExplorationReport, kernel: Kernel, names: Sequence[str
     """
     renamed = {parameter.name: name for parameter, name in zip(kernel.parameters, names)}
     found: list[dict[str, str]] = []
-    for outcome in report.outcomes:
-        parts = ((*name.partition("["), value) for name, value in outcome.values.items() if ":%" not in name)
+    for values in (values for outcome in report.outcomes for values in report.exchanged(outcome)):
+        parts = ((*name.partition("["), value) for name, value in values.items() if ":%" not in name)
         found.append(
             {f"{renamed.get(array, array)}{bracket}{rest}": str(value) for array, bracket, rest, value in parts}
         )

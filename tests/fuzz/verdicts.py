@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations_with_replacement
 from math import prod
 from random import Random
 
@@ -188,7 +188,7 @@ class Launched:
     def faults(self) -> set[str]:
         """Return the kinds of faults of the launch."""
         found: set[str] = set()
-        touched: list[tuple[int, int, Counter[tuple[str, int]]]] = []
+        touched: dict[tuple[str, int], dict[int, set[int]]] = {}
         for block in range(self.grid):
             for number, one in enumerate(self.accesses):
                 indices = [value(one.index, {"block": block, "lane": lane, "n": self.n}) for lane in range(LANES)]
@@ -199,13 +199,14 @@ class Launched:
                 elements = Counter((array, at) for at in inside)
                 if one.kind == "store" and any(count > 1 for count in elements.values()):
                     found.add("duplicate-lanes")
-                touched.append((block, number, elements))
-        for (one_block, one, a), (other_block, other, b) in combinations(touched, 2):
-            if self._conflict(one, other) and a.keys() & b.keys():
-                if one_block != other_block:
-                    found.add("race")
-                elif not self._ordered(one, other):
-                    found.add("missing-token")
+                for element in elements:
+                    touched.setdefault(element, {}).setdefault(number, set()).add(block)
+        # Grids of proved faults are large: blocks are compared element by element.
+        for accesses in touched.values():
+            for (one, a), (other, b) in combinations_with_replacement(sorted(accesses.items()), 2):
+                if self._conflict(one, other):
+                    found |= {"race"} if len(a | b) > 1 else set()
+                    found |= {"missing-token"} if one < other and a & b and not self._ordered(one, other) else set()
         return found
 
     def _conflict(self, one: int, other: int) -> bool:

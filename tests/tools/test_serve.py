@@ -81,6 +81,26 @@ def test_the_lines_of_a_pane_are_those_of_the_program(pane: str, word: str) -> N
     assert pane in ("LLVM IR", "assembly") or not wrong
 
 
+TTIR = """tt.func public @fill(%x: !tt.ptr<f32>, %n: i32) {
+  %lanes = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32>
+  %ns = tt.splat %n : i32 -> tensor<16xi32>
+  %inside = arith.cmpi slt, %lanes, %ns : tensor<16xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+  %at = tt.addptr %xs, %lanes : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+  %ones = arith.constant dense<1.0> : tensor<16xf32>
+  tt.store %at, %ones, %inside : tensor<16x!tt.ptr<f32>>
+  tt.return
+}
+"""
+
+
+def test_a_program_may_be_ttir() -> None:
+    store = next(row for row in rows(asked("Tile IR", TTIR)) if "store_ptr_tko" in row[0])
+    assert store[1] == 8
+    answer = asked("run", TTIR, grid="1", arguments="x=f32[10]:zeros n=10")
+    assert [part["title"] for part in answer["parts"]] == ["x"] and "1." in answer["parts"][0]["text"]
+
+
 def test_every_pane_is_tested() -> None:
     assert set(PANES) == {"Tile IR", "bytecode", "passes", "LLVM IR", "assembly", "TTIR", "TTGIR", "PTX", "SASS"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ import triton
 
 import tileir
 from tests.triton.launched_kernels import add, doubled, scalars
+from tileir.cli.serve import _text
 from tileir.ir.loc import file_position
 from tileir.ops.pointers import StorePtr
 from tileir.triton import to_tile_ir
@@ -123,3 +125,81 @@ def test_what_triton_refuses_is_shown_in_its_words(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith(f"{script}: at ") and "Traceback" not in done.stderr
+
+
+# ---------------------------------------------------------------- the other verbs
+
+ADD = f"{FILE}::add"
+CHOSEN = "--signature", TYPES, "--constexpr", "BLOCK=128"
+ARRAYS = "x_ptr=f32[300]:arange", "y_ptr=f32[300]:ones", "out_ptr=f32[300]:zeros", "n=300"
+LAUNCH = *CHOSEN, "--grid", "3", *ARRAYS
+
+
+def tool(*words: object, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tileir", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("check", ADD, *CHOSEN), "add: ok, 1 entry"),
+        (("run", ADD, *LAUNCH, "--print", "out_ptr"), "300."),
+        (("sanitize", ADD, *LAUNCH), "no findings in kernel @add"),
+        (("prove", ADD, *CHOSEN), "races: none"),
+        (("explore", ADD, *CHOSEN, "--grid", "1", *(word.replace("300", "4") for word in ARRAYS)), "no fault"),
+        (("profile", ADD, *LAUNCH, "--seconds", "0.05"), "tl.store(out_ptr + offsets, x + y, mask=mask)"),
+        (("bench", ADD, *LAUNCH), "@add: 3 tile blocks"),
+        (("equiv", ADD, ADD, *CHOSEN), "@add: equal"),
+    ],
+    ids=lambda word: word[0] if isinstance(word, tuple) else "",
+)
+def test_a_verb_takes_a_kernel_of_a_script(words: tuple[str, ...], said: str) -> None:
+    done = tool(*words)
+    assert done.returncode == 0 and said in done.stdout + done.stderr, done.stderr
+
+
+def test_the_pictures_and_the_debugger_show_the_lines_of_the_script(tmp_path: Path) -> None:
+    page = tmp_path / "launch.html"
+    assert tool("view", ADD, *LAUNCH, "-o", page).returncode == 0
+    assert "tl.store(out_ptr" in page.read_text()
+    stepped = tool("debug", ADD, *LAUNCH, input="s\nq\n")
+    assert "offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)" in stepped.stdout
+
+
+def test_a_kernel_is_compared_with_its_twin_in_another_language(tmp_path: Path) -> None:
+    twin = tmp_path / "twin.mlir"
+    tensor = "tensor_view<?xf32, strides=[1]>"
+    view = f"partition_view<tile=(128), {tensor}>"
+    views = "\n".join(
+        f"""  %{name}_all = make_tensor_view %{name}, shape = [%n], strides = [1] : tile<i32> -> {tensor}
+  %{name}_tiles = make_partition_view %{name}_all : {view}"""
+        for name in ("x", "y", "out")
+    )
+    twin.write_text(f"""entry @add(%x: tile<ptr<f32>>, %y: tile<ptr<f32>>, %out: tile<ptr<f32>>, %n: tile<i32>) {{
+{views}
+  %b, %u, %v = get_tile_block_id : tile<i32>
+  %p, %t0 = load_view_tko weak %x_tiles[%b] : {view}, tile<i32> -> tile<128xf32>, token
+  %q, %t1 = load_view_tko weak %y_tiles[%b] : {view}, tile<i32> -> tile<128xf32>, token
+  %s = addf %p, %q : tile<128xf32>
+  %t2 = store_view_tko weak %s, %out_tiles[%b] : tile<128xf32>, {view}, tile<i32> -> token
+}}""")
+    same = tool("equiv", ADD, twin, *LAUNCH)
+    assert same.returncode == 0 and "@add: equal on 1 launch" in same.stdout, same.stderr
+    twin.write_text(twin.read_text().replace("addf %p, %q", "subf %p, %q"))
+    other = tool("equiv", twin, ADD, *LAUNCH[:6], "x=f32[300]:arange", "y=f32[300]:ones", "out=f32[300]:zeros", "n=300")
+    assert other.returncode == 1 and "different: out[0]: -1.0" in other.stdout, other.stderr
+
+
+def test_a_kernel_is_served_as_ttir_without_its_places() -> None:
+    options = argparse.Namespace(file=ADD, signature=TYPES, constexpr=["BLOCK=128"])
+    text = _text(options)
+    assert "tt.func public @add(%x_ptr: !tt.ptr<f32>" in text and "loc(" not in text
+
+
+def test_types_are_only_for_kernels_of_scripts(tmp_path: Path) -> None:
+    program = tmp_path / "empty.mlir"
+    program.write_text("entry @k() {}")
+    for words in (("check", program), ("run", program, "--grid", "1"), ("equiv", program, program)):
+        done = tool(*words, "--signature", "*fp32")
+        assert done.returncode == 2 and "are for a kernel in a script" in done.stderr

@@ -282,6 +282,14 @@ def test_the_next_process_compiles_nothing(tmp_path: Path) -> None:
     assert set(tmp_path.rglob("*")) == files
 
 
+def test_parameters_keep_their_names_in_the_next_process(tmp_path: Path) -> None:
+    cached = {"TRITON_CACHE_DIR": str(tmp_path / "triton"), "TILEIR_CACHE_DIR": str(tmp_path / "tileir")}
+    show = (
+        PROGRAM + "print([one.name for one in next(iter(fill.device_caches[0][0].values())).module.kernel.parameters])"
+    )
+    assert run(show, **cached).stdout == run(show, **cached).stdout == "['x_ptr', 'value']\n"
+
+
 def test_importing_triton_imports_little_of_tileir() -> None:
     done = run("import sys, triton\nprint(*sorted(name for name in sys.modules if name.startswith('tileir')))")
     assert done.stdout.split() == ["tileir", "tileir.triton", "tileir.triton.compiler", "tileir.triton.driver"]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tileir.cli import FAULT, FINE, files, show
+from tileir.cli import FAULT, FINE, files, programs, show
 from tileir.cli.files import require_program
 from tileir.cli.options import add_format, add_level
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Report
@@ -38,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--warn-hints", action="store_true", help="warn of optimization hints that have no effect")
     add_level(parser)
+    programs.add_signature(parser)
     parser.epilog = """\
 examples:
   tileir check examples/saxpy.mlir
@@ -48,17 +49,22 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
+    programs.require_kernel(options.files, options)
     checked = (
-        _check(file, content, first_line, options.level, options.warn_hints)
+        _check(file, content, first_line, options)
         for file in options.files
-        for content, first_line in _programs(file, options.split_input_file)
+        for content, first_line in _contents_of(file, options.split_input_file)
     )
     ok = _FORMS[options.format](checked)
     return FINE if ok else FAULT
 
 
-def _programs(file: str, split: bool) -> Iterator[tuple[bytes, int]]:
-    """Yield the content of a file, or its chunks, each with the number of its first line."""
+def _contents_of(file: str, split: bool) -> Iterator[tuple[bytes, int]]:
+    """Yield the content of a file, or its chunks, each with the number of its first line; nothing of a kernel in a
+    script."""
+    if programs.is_kernel(file):
+        yield b"", 1
+        return
     content = files.read(file)
     require_program(file, content, files.display_name(file))
     if not split:
@@ -73,13 +79,16 @@ def _programs(file: str, split: bool) -> Iterator[tuple[bytes, int]]:
         begin = following
 
 
-def _check(file: str, content: bytes, first_line: int, level: str, warn_hints: bool) -> Checked:
+def _check(file: str, content: bytes, first_line: int, options: argparse.Namespace) -> Checked:
     name = files.display_name(file)
     try:
-        module = from_content(content, name, first_line, level=level)
+        if programs.is_kernel(file):
+            module = programs.kernel_program(file, options)
+        else:
+            module = from_content(content, name, first_line, level=options.level)
     except DiagnosticError as error:
         return Checked(name, Report(error.diagnostics, error.source), None)
-    return Checked(name, verify(module, level, warn_hints=warn_hints), _contents(module))
+    return Checked(name, verify(module, options.level, warn_hints=options.warn_hints), _contents(module))
 
 
 def _print_data(checked: Iterable[Checked]) -> bool:

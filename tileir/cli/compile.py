@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tileir.cli import FINE, UsageError, compile_triton, files
+from tileir.cli import FINE, UsageError, files, programs
 from tileir.cli.launching import add_kernel
 from tileir.cli.options import add_gpu_options, add_level, add_optimize, add_output, gpu_options_of
 from tileir.gpu.arch import GPUS, WAVES
 from tileir.gpu.compiler import RequestedOptions
 from tileir.runtime.cli_arguments import chosen_kernel
 from tileir.runtime.exact import exact_module
-from tileir.runtime.module import Module
 from tileir.runtime.serialisation import to_bytecode
 from tileir.text.printer import to_text
 
@@ -51,7 +50,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_optimize(parser)
     add_output(parser, "the code")
     add_level(parser)
-    compile_triton.add_signature(parser)
     parser.epilog = """\
 No GPU is needed to compile for one.
 
@@ -68,7 +66,7 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     form = _form(options)
-    module = _program(options)
+    module = programs.verified(options.file, options)
     kernel = chosen_kernel(module, options.kernel)
     if form in ANY:
         files.write(options.output, to_text(module) if form == "tileir" else to_bytecode(module))
@@ -90,14 +88,6 @@ def run(options: argparse.Namespace) -> int:
     if code is not None:
         files.write(options.output, code)
     return FINE
-
-
-def _program(options: argparse.Namespace) -> Module:
-    if compile_triton.is_kernel(options.file):
-        return compile_triton.program(options)
-    if options.signature or options.constexpr:
-        raise UsageError("--signature and --constexpr are for a kernel in a script: SCRIPT.py::KERNEL")
-    return files.verified(options.file, options.level)
 
 
 def _form(options: argparse.Namespace) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tileir.cli import FAULT, FINE, UsageError, files, show
+from tileir.cli import FAULT, FINE, UsageError, programs, show
 from tileir.cli.launching import checked
 from tileir.cli.options import add_level, chosen_target
 from tileir.fuzz.comparing import Comparison, compare
@@ -30,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--algebraic", action="store_true", help="compare with integers modulo 2^32 in place of floats")
     parser.add_argument("--target", default="interp", help="where to run (default: interp)")
     add_level(parser)
+    programs.add_signature(parser)
     parser.epilog = f"""\
 Equal means equal bits in all arrays and equal output; any NaN equals any other. Inputs on which A has undefined
 behaviour say nothing. With --algebraic sums may be taken in any order and be split in any way, and a wrong index or a
@@ -45,6 +46,7 @@ examples:
   tileir equiv kernel.mlir optimised.tileirbc
   tileir equiv --ulps 4 plain.mlir fused.mlir
   tileir equiv --algebraic gemm.mlir gemm_split_k.mlir
+  tileir equiv script.py::add twin.mlir --signature '*fp32,*fp32,*fp32,i32' --constexpr BLOCK=128
   tileir equiv a.mlir b.mlir --grid 4 x=f32[1024]:randn y=f32[1024] n=1000
 """
 
@@ -52,7 +54,7 @@ examples:
 def run(options: argparse.Namespace) -> int:
     if options.ulps < 0:
         raise UsageError(f"--ulps: expected a number of units that is not negative, got {options.ulps}")
-    first, second = (files.verified(file, options.level) for file in (options.first, options.second))
+    first, second = programs.all_verified([options.first, options.second], options)
     if options.algebraic:
         first, second = (Module.of(algebraic(module)) for module in (first, second))
     target = chosen_target(options.target)

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from tileir.cli import FAULT, FINE, UsageError, files, show
+from tileir.cli import FAULT, FINE, UsageError, files, programs, show
 from tileir.cli.launching import add_kernel, checked, require_arguments, suggestion
 from tileir.cli.options import add_level, chosen_target
 from tileir.explore.launch import ITERATIONS, LIMIT, explore, launch_line
@@ -56,7 +56,7 @@ class _PrintModel(argparse.Action):
 
 
 def run(options: argparse.Namespace) -> int:
-    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    kernel = chosen_kernel(programs.verified(options.file, options), options.kernel)
     grid, words = _launch(kernel, options)
     require_arguments(kernel, options.file, "explore", words, grid)
     values = [one.value for one in given_values(kernel, words, options.seed)]

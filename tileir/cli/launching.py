@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from tileir.cli import UsageError, files
+from tileir.cli import UsageError, programs
 from tileir.cli.options import add_checks, add_gpu_options, add_optimize, add_target, gpu_options_of, limits_of
 from tileir.cli.progress import clear_line
 from tileir.host import child
@@ -28,6 +28,7 @@ def add_kernel(parser: argparse.ArgumentParser, needs_file: bool = True) -> None
     nargs = None if needs_file else "?"
     parser.add_argument("file", nargs=nargs, metavar="FILE", help="text or bytecode; - is standard input")
     parser.add_argument("--kernel", metavar="NAME", help="which entry (needed if the program has several)")
+    programs.add_signature(parser)
 
 
 def add_launch(parser: argparse.ArgumentParser, needs_file: bool = True) -> None:
@@ -63,7 +64,7 @@ def settings_of(options: argparse.Namespace) -> LaunchOptions:
 def launched_kernel(options: argparse.Namespace, verb: str) -> Kernel:
     """Return the kernel of a launch by `verb`. Where its grid or arguments are missing, UsageError says what it
     takes."""
-    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    kernel = chosen_kernel(programs.verified(options.file, options), options.kernel)
     require_grid(kernel, options.file, verb, options.arguments, options.grid)
     return kernel
 

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from tileir.cli import FAULT, FINE, files, show
+from tileir.cli import FAULT, FINE, programs, show
 from tileir.cli.launching import add_kernel, checked, require_arguments
 from tileir.cli.options import add_level, chosen_target
 from tileir.runtime import cli_arguments
@@ -35,7 +35,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    kernel = chosen_kernel(files.verified(options.file, options.level), options.kernel)
+    kernel = chosen_kernel(programs.verified(options.file, options), options.kernel)
     if _is_given(options):
         require_arguments(kernel, options.file, "prove", options.arguments, options.grid)
     values = [one.value for one in given_values(kernel, options.arguments, options.seed)] if _is_given(options) else []

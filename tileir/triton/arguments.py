@@ -37,6 +37,7 @@ class KernelArguments:
         self._signature = [(str(name), kind) for name, kind in signature.items()]
         self._passed = [index for index, (_, kind) in enumerate(self._signature) if kind != CONSTEXPR]
         names = [name for index in self._passed for name in _names(*self._signature[index])]
+        give_names(kernel, names)
         parameters = kernel.parameters
         assert len(names) == len(parameters), "the importer makes a parameter for each"
         binders = [_binder(kernel.name, name, one.type) for name, one in zip(names, parameters)]
@@ -51,6 +52,12 @@ class KernelArguments:
             return bound_by(self._binders, [arguments[index] for index in self._passed])
         values = [value for index in self._passed for value in _values(self._signature[index][1], arguments[index])]
         return bound_by(self._binders, values)
+
+
+def give_names(kernel: Kernel, names: Sequence[str]) -> None:
+    """Name the parameters of a kernel that was read from bytecode, which keeps no names."""
+    if not kernel.entry.body.arg_names:
+        kernel.entry.body.arg_names = tuple(f"%{name}" for name in names)
 
 
 def _names(name: str, kind: Signature) -> Iterator[str]:

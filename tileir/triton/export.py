@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tileir.ir.escaping import type_name
 from tileir.runtime.module import Module
 from tileir.triton.arguments import CONSTEXPR
+
+if TYPE_CHECKING:
+    from tileir.triton.program import Stages
 
 
 def to_tile_ir(
@@ -42,13 +45,38 @@ def to_tile_ir(
     DiagnosticError
         For what has no meaning without a GPU; Triton's own errors for what it refuses.
     """
+    from tileir.triton.program import Stages, give_scopes
+
+    stages = Stages()
+    stages.tileir(*_simplified(stages, kernel, signature, constexprs, options))
+    give_scopes(stages.module)
+    return stages.module
+
+
+def to_ttir(
+    kernel: Any, signature: str | Sequence[str] | Mapping[str, str], constexprs: Mapping[str, object] | None = None
+) -> str:
+    """Return the kernel as TTIR, which `to_tile_ir` imports. Raises as that does."""
+    from tileir.triton.program import Stages
+
+    module, _ = _simplified(Stages(), kernel, signature, constexprs, {})
+    return str(module.str())
+
+
+def _simplified(
+    stages: Stages,
+    kernel: Any,
+    signature: str | Sequence[str] | Mapping[str, str],
+    constexprs: Mapping[str, object] | None,
+    options: Mapping[str, object],
+) -> tuple[Any, dict[str, Any]]:
+    """Return what the stage `ttir` makes, and the metadata of the stage behind it."""
     from triton._C.libtriton import ir
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
     from tileir.triton.compiler import CpuBackend
     from tileir.triton.driver import NAME, WARP
-    from tileir.triton.program import Stages, give_scopes
 
     function = _function(kernel)
     target = GPUTarget(NAME, NAME, WARP)
@@ -61,10 +89,8 @@ def to_tile_ir(
     ir.load_dialects(context)
     functions = backend.get_codegen_implementation(chosen)
     module = source.make_ir(target, chosen, functions, backend.get_module_map(), context)
-    stages, metadata = Stages(), {"target": target}
-    stages.tileir(stages.ttir(module, metadata), metadata)
-    give_scopes(stages.module)
-    return stages.module
+    metadata = {"target": target}
+    return stages.ttir(module, metadata), metadata
 
 
 def _function(kernel: Any) -> Any:

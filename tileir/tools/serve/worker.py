@@ -18,7 +18,7 @@ from tileir.ir.escaping import shown_lines
 from tileir.ir.loc import FileLoc, SourceLoc, file_position
 from tileir.ir.usage import UsageError
 from tileir.runtime.cli_arguments import chosen_kernel
-from tileir.runtime.loading import parse
+from tileir.runtime.loading import from_content
 from tileir.runtime.module import Kernel, Module
 from tileir.tools.serve.launches import ran, sanitized
 from tileir.tools.serve.limits import ServeLimits, bound_this_process
@@ -81,7 +81,7 @@ def _text(data: dict[str, object], name: str, otherwise: str = "") -> str:
 
 
 def _answered(request: _Request, limits: ServeLimits) -> dict[str, Any]:
-    module = parse(request.text, PROGRAM)
+    module = from_content(request.text.encode("utf-8", "surrogateescape"), PROGRAM)
     report = verify(module)
     answer: dict[str, Any] = {
         "parts": [],

@@ -1,20 +1,23 @@
-"""``tileir compile SCRIPT.py::KERNEL``: a kernel of Triton as a program."""
+"""Programs that verbs take: files, and kernels of Triton in scripts, ``SCRIPT.py::KERNEL``."""
 
 from __future__ import annotations
 
 import argparse
 import ast
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
-from tileir.cli import FAULT, UsageError, show
+from tileir.cli import FAULT, UsageError, files, show
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.usage import pip_install
 from tileir.runtime.module import Module
+from tileir.verify import verify
 
+T = TypeVar("T")
 SEPARATOR = "::"
 
 
@@ -26,30 +29,66 @@ def add_signature(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--constexpr", action="append", default=[], metavar="NAME=VALUE", help=text)
 
 
+def verified(word: str, options: argparse.Namespace) -> Module:
+    """Return the program of a file or a kernel, without a fault at the language level. Raises `DiagnosticError`,
+    UsageError, and what Triton raises."""
+    (module,) = all_verified([word], options)
+    return module
+
+
+def all_verified(words: Sequence[str], options: argparse.Namespace) -> list[Module]:
+    """Return the program of each word, as `verified` does; one of them has to be a kernel if types are given."""
+    require_kernel(words, options)
+    return [_verified(word, options) for word in words]
+
+
+def _verified(word: str, options: argparse.Namespace) -> Module:
+    if not is_kernel(word):
+        return files.verified(word, options.level)
+    module = kernel_program(word, options)
+    verify(module, options.level).raise_if_errors()
+    return module
+
+
 def is_kernel(word: str) -> bool:
     """Return whether a word names a kernel in a script."""
     return SEPARATOR in word and not Path(word).exists()
 
 
-def program(options: argparse.Namespace) -> Module:
-    """Return the program of the kernel that the options name. Raises UsageError, and what Triton and the importer
-    raise."""
-    file, _, name = options.file.partition(SEPARATOR)
-    constants = _constants(options.constexpr)
+def require_kernel(words: Sequence[str], options: argparse.Namespace) -> None:
+    """Raise UsageError for types that are given where no word names a kernel."""
+    if (options.signature or options.constexpr) and not any(map(is_kernel, words)):
+        raise UsageError("--signature and --constexpr are for a kernel in a script: SCRIPT.py::KERNEL")
+
+
+def kernel_program(word: str, options: argparse.Namespace) -> Module:
+    """Return the program of the kernel that a word names, for the types that the options give."""
+    from tileir.triton import to_tile_ir
+
+    return _compiled(word, options, to_tile_ir)
+
+
+def kernel_ttir(word: str, options: argparse.Namespace) -> str:
+    """Return the kernel that a word names as TTIR."""
+    from tileir.triton.export import to_ttir
+
+    return _compiled(word, options, to_ttir)
+
+
+def _compiled(word: str, options: argparse.Namespace, compile: Callable[..., T]) -> T:
+    file, _, name = word.partition(SEPARATOR)
     kernel = getattr(_script(Path(file)), name, None)
     if kernel is None:
         raise UsageError(f"{file}: no kernel '{name}'")
     from triton.compiler.errors import CompilationError
 
-    from tileir.triton import to_tile_ir
-
     try:
-        return to_tile_ir(kernel, options.signature or (), constants)
+        return compile(kernel, options.signature or (), _constants(options.constexpr))
     except CompilationError as error:
         show.diagnostics(f"{file}: {error}", sys.stderr)
         raise SystemExit(FAULT) from error
     except (TypeError, ValueError) as error:
-        raise UsageError(f"{options.file}: {error}") from error
+        raise UsageError(f"{word}: {error}") from error
 
 
 def _script(path: Path) -> ModuleType:

@@ -109,6 +109,15 @@ def test_a_product_of_integers_is_exact_and_saturates(words: str, rng: np.random
 
 
 @pytest.mark.parametrize("changes", HOSTS.values(), ids=HOSTS.keys())
+def test_products_of_one_shape_that_read_bytes_in_all_ways_share_no_code(
+    changes: dict[str, object], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned(monkeypatch, target=dataclasses.replace(engine.host(), **changes))
+    shapes = [(2, 2, 8), (4, 32, 8), (1, 64, 4), (16, 16, 8)]
+    check_whole_numbers([Product("i8", "i32", *shape, words=words) for shape in shapes for words in SIGNS], rng)
+
+
+@pytest.mark.parametrize("changes", HOSTS.values(), ids=HOSTS.keys())
 def test_every_kind_of_host_computes_the_same(
     changes: dict[str, object], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

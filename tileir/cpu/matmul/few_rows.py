@@ -220,6 +220,7 @@ class Direct:
             self.right.product,
             self.memory.element,
             source.depth,
+            source.signed,
             source.ahead is None,
             len(steps),
             self.left.by_step,

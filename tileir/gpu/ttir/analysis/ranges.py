@@ -27,12 +27,18 @@ class ValueRanges:
 
     def __init__(self) -> None:
         self._promised: dict[TtirValue, Range] = {}
+        self._answers: dict[TtirValue, Range] = {}
+        self._followed: set[TtirValue] = set()
+        """The values that an answer depends on."""
 
     def promise(self, value: TtirValue, divisor: int = 1, low: int | None = None, high: int | None = None) -> None:
         """Rely on `value` being a multiple of the largest power of two in `divisor`, from `low` to `high`."""
         limits = unknown(value.type)
         promised = Range(power_in(divisor), limits.low if low is None else low, limits.high if high is None else high)
         self._promised[value] = ranges.intersection(self._promised.get(value, limits), promised)
+        if value in self._followed:
+            self._answers.clear()
+            self._followed.clear()
 
     def count(self, position: TtirValue, lower: TtirValue, upper: TtirValue, step: TtirValue) -> None:
         """Rely on `position` going from `lower` in steps to below `upper`, all read as signed."""
@@ -40,7 +46,11 @@ class ValueRanges:
         self.promise(position, min(first.divisor, self.divisor(step)), first.low, max(first.low, last))
 
     def of(self, value: TtirValue) -> Range:
-        return _Query(self._promised).ask(value, MAX_DEPTH)
+        if value not in self._answers:
+            query = _Query(self._promised, self._answers)
+            self._answers[value] = query.ask(value, MAX_DEPTH)
+            self._followed.update(query.answers)
+        return self._answers[value]
 
     def divisor(self, value: TtirValue) -> int:
         return self.of(value).divisor
@@ -51,13 +61,16 @@ class ValueRanges:
 
 
 class _Query:
-    """Follows definitions, each once."""
+    """Follows definitions, each once, to values with an answer."""
 
-    def __init__(self, promised: dict[TtirValue, Range]) -> None:
+    def __init__(self, promised: dict[TtirValue, Range], known: dict[TtirValue, Range]) -> None:
         self.promised = promised
+        self.known = known
         self.answers: dict[TtirValue, Range] = {}
 
     def ask(self, value: TtirValue, depth: int) -> Range:
+        if value in self.known:
+            return self.known[value]
         if value not in self.answers:
             self.answers[value] = self._promised_and(value, self._defined(value, depth))
         return self.answers[value]

@@ -60,6 +60,7 @@ from tileir.cpu.emit.tiles import (
 from tileir.cpu.llvm.metadata import DebugLines, PlaceOf
 from tileir.cpu.lowering.products import reserve_panels
 from tileir.cpu.lowering.state import Counters, JoinedBlocks, JumpTarget, Lowering, NativeRules
+from tileir.cpu.memory.bounds import add_allocation
 from tileir.cpu.plan import MOST_JOINED, KernelPlan
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
@@ -322,7 +323,7 @@ def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
     words = iter(made.args[_COMMON + 2 :])
     for _ in caller.allocations:
         begin, end, writable_end, marks = (next(words) for _ in range(4))
-        lowering.allocations.append(Bounds(begin, end, writable_end, end, marks if caller.strict else None))
+        add_allocation(lowering, Bounds(begin, end, writable_end, end, marks if caller.strict else None))
     return lowering
 
 

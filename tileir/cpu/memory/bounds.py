@@ -131,8 +131,7 @@ def asked(
 
 def _own_table(lowering: Lowering) -> ir.Value:
     """Return the address of the table of the block's allocations, as an i64."""
-    own = [word for one in lowering.allocations for word in (one.begin, one.end, one.writable_end, one.end)]
-    return lowering.builder.ptrtoint(written(lowering, "table", own), I64) if own else I64(0)
+    return lowering.builder.ptrtoint(kept(lowering, OWN), I64) if lowering.allocations else I64(0)
 
 
 def _answer(builder: ir.IRBuilder, function: str, asked: Sequence[ir.Value]) -> ir.Value:
@@ -143,6 +142,33 @@ def _answer(builder: ir.IRBuilder, function: str, asked: Sequence[ir.Value]) -> 
     callee = FunctionAddress(builder, address, lookup.FUNCTION)
     answer: ir.Value = builder.call(callee, asked, attrs=("nounwind",), arg_attrs=kept)
     return answer
+
+
+OWN, MARKS = "allocations", "marks"
+"""Tables of a block's allocations: of four words each as for other memory, and of three with marks in strict mode."""
+
+
+def add_allocation(lowering: Lowering, bounds: Bounds) -> None:
+    """Let pointers lead into an allocation until its region ends."""
+    words: dict[str, Sequence[ir.Value]] = {OWN: (bounds.begin, bounds.end, bounds.writable_end, bounds.end)}
+    if bounds.marks is not None:
+        words[MARKS] = (bounds.begin, bounds.end, bounds.marks)
+    for table, entry in words.items():
+        first = len(entry) * len(lowering.allocations)
+        cells = kept(lowering, table, first + len(entry))
+        for position, word in enumerate(entry, first):
+            lowering.builder.store(word, lowering.builder.gep(cells, [I64(position)], source_etype=I64))
+    lowering.allocations.append(bounds)
+
+
+def kept(lowering: Lowering, table: str, least: int = 0) -> ir.Value:
+    """Return a table on the stack that is written entry by entry, of `least` words at least."""
+    cells = lowering.scratch.get((table, 0))
+    if cells is None:
+        cells = lowering.scratch[table, 0] = lowering.emit.stack(I64, least)
+    (count,) = cells.operands
+    cells.operands[0] = ir.Constant(count.type, max(count.constant, least))
+    return cells
 
 
 def written(lowering: Lowering, use: str, words: Sequence[ir.Value]) -> ir.Value:

@@ -18,7 +18,7 @@ from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.tiles import Tile, address_of, distance, row_major, wide
 from tileir.cpu.lowering.reports import warn_if
 from tileir.cpu.lowering.state import Lowering
-from tileir.cpu.memory.bounds import written
+from tileir.cpu.memory.bounds import MARKS, kept
 from tileir.cpu.memory.lookup import counted, declared
 from tileir.cpu.memory.regions import Elements, view_elements
 from tileir.host import undefined
@@ -138,8 +138,7 @@ def look_at_marks(lowering: Lowering, access: MemoryAccess, where: Elements) -> 
     if not lowering.strict or not lowering.allocations:
         return
     emit, builder = lowering.emit, lowering.builder
-    words = [word for one in lowering.allocations for word in (one.begin, one.end, one.marks)]
-    table, entries = written(lowering, "marks", words), I64(len(lowering.allocations))
+    table, entries = kept(lowering, MARKS), I64(len(lowering.allocations))
     size, kind = where.type.element.byte_size, (_READS if access.reads else 0) | (_WRITES if access.writes else 0)
     found = emit.stack(I1)
     builder.store(I1(0), found)

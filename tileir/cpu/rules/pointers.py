@@ -10,6 +10,7 @@ from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Index
 from tileir.cpu.emit.tiles import Bounds, Scalar, materialized
 from tileir.cpu.lowering.reports import is_off, warn_if, warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
+from tileir.cpu.memory.bounds import add_allocation
 from tileir.cpu.memory.elements import exchange_element, update_element
 from tileir.cpu.memory.loads import load
 from tileir.cpu.memory.stores import reduce_into_view, store, update_pointers
@@ -85,7 +86,7 @@ def lower_alloca(lowering: Lowering, op: pointers.Alloca) -> None:
     end = builder.add(begin, I64(size))
     marks = new_marks(lowering, size) if lowering.strict else None
     bounds = Bounds(begin, end, end, end, marks, size)
-    lowering.allocations.append(bounds)
+    add_allocation(lowering, bounds)
     if lowering.checked:
         lowering.bounds[id(base)] = bounds
     lowering.values[op.result] = Scalar(type, Num(type.element, wide=I64(0), base=base))

@@ -14,6 +14,7 @@ from tileir.gpu.ttir.rules import control as ttir_control
 from tileir.host import limits
 from tileir.ir.types import tiles
 from tileir.runtime import grid, reading
+from tileir.sanitize.proofs import races
 from tileir.text import parser
 from tileir.text.reading import reader, values
 from tileir.tools import messages
@@ -65,6 +66,8 @@ CHAPTERS = {
     "Tools": (
         Limit("executions that `explore` looks at; `--limit` changes it", launch.LIMIT, "a note"),
         Limit("elements that one execution accesses in `explore`", search.MOST_EVENTS, "UnsupportedError"),
+        Limit("pairs of different accesses that `prove` compares", races.MOST_PAIRS, "an open verdict"),
+        Limit("pairs that it compares once one is open", races.MOST_OPEN, "an open verdict"),
         Limit(
             "a message of an editor to `lsp` and `debug`", messages.MOST_BYTES, "the end of the conversation", "bytes"
         ),

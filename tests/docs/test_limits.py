@@ -18,6 +18,8 @@ from tileir.bytecode.wire import ByteCursor, Sink
 from tileir.cpu.run import execution
 from tileir.ir import attributes as a
 from tileir.runtime import reading
+from tileir.sanitize.proofs import races
+from tileir.sanitize.proofs.verdict import Answer
 from tileir.tools.messages import read_content
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
@@ -139,6 +141,25 @@ def many_elements(most: int, patch: Patch) -> None:
     tileir.explore(kernel, 1, np.zeros(2 * most, np.int32))
 
 
+def many_pairs(limit: str) -> Beyond:
+    """Prove a program of a store to a loaded place and of one that races, which a smaller limit hides."""
+    body = """%x, %t = load_ptr_tko weak %p : tile<ptr<i32>> -> tile<i32>, token
+    %o = offset %p, %x : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+    %s = store_ptr_tko weak %o, %x : tile<ptr<i32>>, tile<i32> -> token
+    %u = store_ptr_tko weak %q, %x : tile<ptr<i32>>, tile<i32> -> token
+    return"""
+
+    def proved() -> Answer:
+        return tileir.prove(entry(body, "%p: tile<ptr<i32>>, %q: tile<ptr<i32>>")["k"]).races.outcome
+
+    def beyond(most: int, patch: Patch) -> str:
+        assert proved() is Answer.PRESENT
+        patch.setattr(races, limit, 0)
+        return f"an {proved().value} verdict"
+
+    return beyond
+
+
 def long_message(most: int, patch: Patch) -> str:
     assert read_content(io.BytesIO(b"Content-Length: %d\r\n\r\n{}" % (most + 1))) is None
     return "the end of the conversation"
@@ -172,6 +193,8 @@ BEYOND: dict[str, Beyond] = {
     "operations that calls": doubled_calls,
     "executions": many_executions,
     "elements that one execution": many_elements,
+    "pairs of different": many_pairs("MOST_PAIRS"),
+    "pairs that it": many_pairs("MOST_OPEN"),
     "a message": long_message,
 }
 

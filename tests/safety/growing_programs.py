@@ -271,6 +271,18 @@ def accesses(count: int) -> str:
     return entry(*body, parameters=f"{arrays}, %n: {I32}")
 
 
+def allocations(count: int) -> str:
+    """Return accesses of memory of the tile block's own, beside one of an array."""
+    body = []
+    for at in range(count):
+        body += [
+            f"%a{at} = alloca num_elem = 64, alignment = 16 : {PTR}",
+            f"%o{at} = offset %a{at}, %n : {PTR}, {I32} -> {PTR} {store(at, '%x', f'%o{at}')}",
+            f"%l{at}, %t{at} = load_ptr_tko weak %o{at} : {PTR} -> {I32}, token {store(f'p{at}', f'%l{at}')}",
+        ]
+    return entry(*body)
+
+
 def tokens(count: int) -> str:
     """Return accesses one after the other, each of which waits for all before."""
     body = ["%j0 = make_token : token"]
@@ -349,6 +361,7 @@ SHAPES: dict[str, Program] = {
     "masks": masks,
     "masks of exclusive ors": lambda count: masks(count, "xori"),
     "accesses of arrays": accesses,
+    "allocations": allocations,
     "tokens": tokens,
     "sums of many": sums,
     "squares": squares,

@@ -1,6 +1,6 @@
-"""Compiling takes work in proportion to the program, whatever it is made of.
+"""Compiling and proving take work in proportion to the program, whatever it is made of.
 
-Work is counted: calls of Python functions, and lines of LLVM's language. A program with so many of a kind is compared
+Work is counted: calls of Python functions, and lines of what is made. A program with so many of a kind is compared
 with one of twice as many, four and eight times as many.
 """
 
@@ -13,6 +13,7 @@ import pytest
 
 import tileir
 from tests.safety.growing_programs import SHAPES, Program, chapters, repeated
+from tests.targets.ttir import lowered as lowered_for_gpu
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.run.program import lowered
 from tileir.passes.pipeline import PASSES
@@ -32,10 +33,20 @@ def native(kernel: tileir.Kernel, rewrites: bool) -> int:
     return str(lowered(source.items()[0], source.global_names, source.checks).module).count("\n")
 
 
+def ttir(kernel: tileir.Kernel) -> int:
+    """Lines of the kernel in TTIR; none if a GPU cannot run it, which is found out in as much time."""
+    try:
+        return lowered_for_gpu(kernel, "sm_90").text.count("\n")
+    except tileir.UnsupportedError:
+        return 0
+
+
 STAGES: dict[str, Callable[[tileir.Module], int]] = {
     "native": lambda module: native(module["k"], False),
     "rewritten": lambda module: native(module["k"], True),
     "passes": lambda module: len(str(tileir.optimize(module, passes=list(PASSES)))),
+    "ttir": lambda module: ttir(module["k"]),
+    "prove": lambda module: str(tileir.prove(module["k"])).count("\n"),
 }
 
 

@@ -261,11 +261,13 @@ class Promises:
 
     def __init__(self) -> None:
         self._promised: dict[Symbol, Range] = {}
+        self._homes: dict[Value, Block | None] = {}
 
     def note(self, op: Assume, form: Form, entry: Block) -> None:
         """Rely on a promise about `form` if it holds everywhere and says something of a symbol."""
         address = form.base if isinstance(form, Tensor) else form
-        if isinstance(address, Affine) and not address.needs and op.parent in (entry, _home(op.value)):
+        home = self._homes[op.result] = self._home(op.value)
+        if isinstance(address, Affine) and not address.needs and op.parent in (entry, home):
             found = _promised(op.predicate, address.exact(Signedness.SIGNED))
             symbol = _only_symbol(address.form)
             if symbol is not None:
@@ -289,12 +291,11 @@ class Promises:
         promised = self._promised.get(symbol)
         return found if promised is None else ranges.intersection(found, promised)
 
-
-def _home(value: Value) -> Block | None:
-    """Return the block in which a number is made that promises only hand on."""
-    while isinstance(value.op, Assume):
-        value = value.op.value
-    return home_of(value)
+    def _home(self, value: Value) -> Block | None:
+        """Return the block in which a number is made that promises only hand on."""
+        while isinstance(value.op, Assume) and value not in self._homes:
+            value = value.op.value
+        return self._homes[value] if value in self._homes else home_of(value)
 
 
 def _promised(predicate: AssumePredicate, exact: bool) -> Range:

@@ -96,10 +96,15 @@ def progress(
 
 
 MOST_LOOKS = 1 << 9
-"""Operations looked at, beside eight times those of the function, after which no call is entered any more and the steps
-of carried values are no longer sought, which takes a look at the body of a loop more for each loop around."""
+"""Operations looked at, beside eight times those of the function, after which no call is entered any more."""
 MOST_VISITED = 1 << 14
 """The same limit where callees are visited."""
+MOST_TRIED = 1 << 9
+"""Operations looked at, beside eight times those of the function, to find the steps of carried values; then they are no
+longer sought."""
+MOST_TRIALS = 4
+"""Loops around an operation whose steps are sought at the same time. An operation is looked at once for each way to
+choose so many of the loops around it, or fewer."""
 DEEPEST_CALLS = 32
 """Calls in one another that are entered."""
 
@@ -137,7 +142,11 @@ class Walk:
         self._in_calls = in_calls
         self._trials = 0
         self._looks = 0
-        self._most = (MOST_VISITED if in_calls else MOST_LOOKS) + 8 * sum(1 for root in body.ops for _ in root.walk())
+        self._tried = 0
+        ops = sum(1 for root in body.ops for _ in root.walk())
+        self._most = (MOST_VISITED if in_calls else MOST_LOOKS) + 8 * ops
+        self._most_tried = MOST_TRIED + 8 * ops
+        self._returning: dict[Block, bool] = {}
         self._calls: tuple[Op, ...] = ()
         self._numbers: dict[tuple[object, ...], int] = {}
         self._around: dict[int, frozenset[int]] = {}
@@ -161,6 +170,7 @@ class Walk:
 
     def _run(self, block: Block, point: ProgramPoint) -> None:
         self._looks += len(block.ops)
+        self._tried += len(block.ops) if self._trials else 0
         visit = None if self._trials or (self._calls and not self._in_calls) else self._visit
         for op in block.ops:
             if visit is not None:
@@ -247,7 +257,7 @@ class Walk:
         if op.otherwise is not None:
             self._run(op.otherwise, point.where(~holds))
         self._join(op, point)
-        return point.where(_behind(op, holds))
+        return point.where(self._behind(op, holds))
 
     def _join(self, op: control.If, point: ProgramPoint) -> None:
         ends = [block.terminator for block in op.regions if block is not None]
@@ -264,13 +274,34 @@ class Walk:
             found = self._either(value, found, other, point)
         return found
 
+    # ------------------------------------------------------------ exits
+
+    def _behind(self, op: control.If, holds: Condition) -> Condition:
+        """Return the condition under which the code behind an `if` runs, given that one of its regions may jump out."""
+        then, otherwise = ([] if block is None else list(exits_from(block)) for block in (op.then, op.otherwise))
+        if not then and not otherwise:
+            return UNKNOWN if any(map(self._returns, filter(None, op.regions))) else TRUE
+        if then == [op.then.terminator] and not otherwise:
+            return ~holds
+        if op.otherwise is not None and otherwise == [op.otherwise.terminator] and not then:
+            return holds
+        return UNKNOWN
+
+    def _returns(self, block: Block) -> bool:
+        """Return whether the tile block or function may end inside."""
+        if block not in self._returning:
+            self._returning[block] = any(
+                isinstance(op, control.Return) or any(map(self._returns, filter(None, op.regions))) for op in block.ops
+            )
+        return self._returning[block]
+
     # ------------------------------------------------------------ loops
 
     def _loop(self, op: control.For | control.Loop, point: ProgramPoint) -> ProgramPoint:
         loop = self._number(op)
         self._around[loop] = point.loops
         inside = replace(point, loops=point.loops | {loop})
-        if isinstance(op, control.Loop) or _returns(op.body):
+        if isinstance(op, control.Loop) or self._returns(op.body):
             inside = inside.where(UNKNOWN)
         turn, count = self._turn(op, loop)
         self._turns[loop] = turn
@@ -282,7 +313,7 @@ class Walk:
             self._bind_carried(argument, initial, move, of(turn), inside)
         self._run(op.body, inside)
         self._leave(op, moves, count, point)
-        return point.where(UNKNOWN) if _returns(op.body) else point
+        return point.where(UNKNOWN) if self._returns(op.body) else point
 
     def _turn(self, op: control.For | control.Loop, loop: int) -> tuple[Turn, Reading | None]:
         """Return the turns of a loop, and the number of them if it is known."""
@@ -320,7 +351,7 @@ class Walk:
     def _moves(self, op: control.For | control.Loop, loop: int, point: ProgramPoint) -> list[Progress | None]:
         """Return the progress of each carried value from turn to turn; None where it is not seen."""
         starts = [self.known.of(value) if value in self.known else None for value in op.initial]
-        if not any(starts) or self._looks > self._most:
+        if not any(starts) or self._trials == MOST_TRIALS or self._tried > self._most_tried:
             return [None] * len(starts)
         arguments = carried_arguments(op)
         symbols = [Carried(self._number(argument), lanes(_shape(argument))) for argument in arguments]
@@ -431,20 +462,3 @@ def _storage(form: Expression) -> Expression:
 def _jumps(kind: type[Op], block: Block) -> list[Op]:
     """Return the exits of one kind from the loop whose body is `block`."""
     return [op for op in exits_from(block) if isinstance(op, kind)]
-
-
-def _returns(block: Block | None) -> bool:
-    """Return whether the tile block or function may end inside."""
-    return block is not None and any(isinstance(op, control.Return) for root in block.ops for op in root.walk())
-
-
-def _behind(op: control.If, holds: Condition) -> Condition:
-    """Return the condition under which the code behind an `if` runs, given that one of its regions may jump out."""
-    then, otherwise = ([] if block is None else list(exits_from(block)) for block in (op.then, op.otherwise))
-    if not then and not otherwise:
-        return UNKNOWN if _returns(op.then) or _returns(op.otherwise) else TRUE
-    if then == [op.then.terminator] and not otherwise:
-        return ~holds
-    if op.otherwise is not None and otherwise == [op.otherwise.terminator] and not then:
-        return holds
-    return UNKNOWN

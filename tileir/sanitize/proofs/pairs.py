@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from tileir.analysis.disjoint import Proved, Refuted, Undecided, Verdict, disjoint
 from tileir.analysis.effects import MemoryAccess, checked_access
@@ -27,9 +28,15 @@ class KnownAccess:
     op: Op
     footprint: Footprint
 
-    @property
+    @cached_property
     def access(self) -> MemoryAccess:
         return checked_access(self.op)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for accesses that meet any other in the same way."""
+        access = self.access
+        return replace(self.footprint, position=0, operation=""), access.writes, access.is_strong, access.scope
 
 
 def known_accesses(entry: Entry) -> list[KnownAccess]:
@@ -38,9 +45,14 @@ def known_accesses(entry: Entry) -> list[KnownAccess]:
 
 
 def conflicting(accesses: Sequence[KnownAccess]) -> Iterator[tuple[KnownAccess, KnownAccess]]:
-    """Yield pairs of accesses, also of one with itself, that would race if they met in two tile blocks."""
-    for at, one in enumerate(accesses):
-        for other in accesses[at:]:
+    """Yield pairs of accesses, also of one with itself, that would race if they met in two tile blocks: of accesses
+    that are alike only the first."""
+    firsts: dict[tuple[object, ...], KnownAccess] = {}
+    for one in accesses:
+        firsts.setdefault(one.key, one)
+    different = list(firsts.values())
+    for at, one in enumerate(different):
+        for other in different[at:]:
             if (one.access.writes or other.access.writes) and not _at_once(one, other):
                 yield one, other
 

@@ -28,7 +28,7 @@ every_operation = pytest.mark.parametrize("op", ops.OPS.values(), ids=lambda op:
 @every_operation
 def test_an_operation_is_declared_in_full(op: type[Op]) -> None:
     spec = op.spec
-    assert bool(spec.format) != bool(spec.syntax), "either a format or, where code reads the text, a syntax"
+    assert spec.format or spec.syntax, "a format or, where code reads the text, a syntax"
     assert spec.since in VERSIONS
     assert (spec.opcode is None) == (spec.placement is Placement.TEXT_ONLY)
     assert spec.doc.endswith(".")

@@ -50,7 +50,7 @@ class OpSpec:
     that text may use; ``spellings`` are (version, name) pairs: the name printed from that version on. ``chapter`` is
     the module of `ops` that declares it. ``hint`` is the name that canonical printing suggests for its result.
     ``format`` is the text form in the language of `text.syntax.format`; an operation whose form that language cannot
-    express has None there, its own code in `text`, and ``syntax`` for the manual.
+    express has None there and its own code in `text`. ``syntax`` is the form for the manual where that does not follow.
     """
 
     name: str

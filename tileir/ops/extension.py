@@ -57,6 +57,10 @@ class GatherLoad(
     index = operand(INDEX_VECTOR)
     offsets = variadic(SCALAR_INT)
     result = output(TILE)
+    format = (
+        "$src `,` $index `,` `[` $offsets `]` properties attr-dict `:` operand_types($src, $index, $offsets) "
+        "`->` type($result)"
+    )
     syntax = "experimental$gather_load %src, %index, [%offset, ...] <{dim = D : i64}> {attrs} : V, I, O -> R"
 
     @property
@@ -79,6 +83,10 @@ class ScatterStore(
     offsets = variadic(SCALAR_INT)
     token = optional(TOKEN)
     result_token = output(TOKEN)
+    format = (
+        "$src `,` $dst `,` $index `,` `[` $offsets `]` spaced_token($token) properties attr-dict "
+        "`:` operand_types($src, $dst, $index, $offsets, $token) `->` type($result_token)"
+    )
     syntax = (
         "experimental$scatter_store %src, %dst, %index, [%offset, ...] [token = %t] <{dim = D : i64}> {attrs} "
         ": S, V, I, O [, token] -> token"

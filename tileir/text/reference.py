@@ -17,7 +17,7 @@ from tileir.text.syntax.format import shown
 def syntax(spec: OpSpec) -> str:
     """Return the text form in one line: words as written, ``%operands``, ``[optional parts]``, ``<attributes>`` by
     name."""
-    if spec.format is None:
+    if spec.syntax:
         return spec.syntax
     text = " ".join(part for part in (_result_names(spec), spec.name, shown(spec)) if part)
     return re.sub(r" (?=[,\]])|(?<=%\w) (?=\[)|(?<=\[) ", "", text).replace(" [%index", "[%index")

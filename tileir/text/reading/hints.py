@@ -17,96 +17,82 @@ _DIALECTS = re.compile(
     "(acc|affine|amdgpu|arith|async|bufferization|cf|complex|emitc|func|gpu|index|linalg|llvm|math|memref|nvgpu|nvvm|omp|"
     "rocdl|scf|shape|spirv|stablehlo|tensor|tosa|transform|tt|ttg|ttng|vector)"
 )
-_OPERATIONS = {
-    "arith.extf": "ftof",
-    "arith.fptosi": "ftoi ... signed",
-    "arith.fptoui": "ftoi ... unsigned",
-    "arith.index_cast": "exti or trunci",
-    "arith.maximumf": "maxf",
-    "arith.maxnumf": "maxf",
-    "arith.minimumf": "minf",
-    "arith.minnumf": "minf",
-    "arith.sitofp": "itof ... signed",
-    "arith.truncf": "ftof",
-    "arith.uitofp": "itof ... unsigned",
-    "func.call": "experimental$call",
-    "func.func": "entry",
-    "gpu.block_id": "get_tile_block_id",
-    "gpu.func": "entry",
-    "gpu.grid_dim": "get_num_tile_blocks",
-    "linalg.matmul": "mmaf or mmai",
-    "math.powf": "pow",
-    "memref.load": "load_view_tko, which loads a tile",
-    "memref.store": "store_view_tko, which stores a tile",
-    "scf.condition": "break, in an 'if'",
-    "scf.while": "loop",
-    "scf.yield": "continue in a 'for' or 'loop', yield in an 'if'",
-    "tensor.extract_slice": "extract",
-    "tensor.insert_slice": "insert",
-    "tt.addptr": "offset",
-    "tt.atomic_cas": "atomic_cas_tko",
-    "tt.atomic_rmw": "atomic_rmw_tko",
-    "tt.bitcast": "bitcast, or ptr_to_ptr for pointers",
-    "tt.call": "experimental$call",
-    "tt.dot": "mmaf or mmai",
-    "tt.expand_dims": "reshape",
-    "tt.func": "entry",
-    "tt.get_num_programs": "get_num_tile_blocks",
-    "tt.get_program_id": "get_tile_block_id",
-    "tt.load": "load_ptr_tko",
-    "tt.make_range": "iota",
-    "tt.make_tensor_ptr": "make_tensor_view and make_partition_view",
-    "tt.print": "print_tko",
-    "tt.splat": "reshape and broadcast",
-    "tt.store": "store_ptr_tko",
-    "tt.trans": "permute",
-    "vector.load": "load_ptr_tko or load_view_tko",
-    "vector.store": "store_ptr_tko or store_view_tko",
-}
+
+
+def _by_name(meant: dict[str, str]) -> dict[str, str]:
+    """Return what each foreign name means, from the names for each meaning."""
+    return {name: meaning for meaning, names in meant.items() for name in names.split()}
+
+
+_OPERATIONS = _by_name(
+    {
+        "ftof": "arith.extf arith.truncf",
+        "ftoi ... signed": "arith.fptosi",
+        "ftoi ... unsigned": "arith.fptoui",
+        "exti or trunci": "arith.index_cast",
+        "maxf": "arith.maximumf arith.maxnumf",
+        "minf": "arith.minimumf arith.minnumf",
+        "itof ... signed": "arith.sitofp",
+        "itof ... unsigned": "arith.uitofp",
+        "experimental$call": "func.call tt.call",
+        "entry": "func.func gpu.func tt.func",
+        "get_tile_block_id": "gpu.block_id tt.get_program_id",
+        "get_num_tile_blocks": "gpu.grid_dim tt.get_num_programs",
+        "mmaf or mmai": "linalg.matmul tt.dot",
+        "pow": "math.powf",
+        "load_view_tko, which loads a tile": "memref.load",
+        "store_view_tko, which stores a tile": "memref.store",
+        "break, in an 'if'": "scf.condition",
+        "loop": "scf.while",
+        "continue in a 'for' or 'loop', yield in an 'if'": "scf.yield",
+        "extract": "tensor.extract_slice",
+        "insert": "tensor.insert_slice",
+        "offset": "tt.addptr",
+        "atomic_cas_tko": "tt.atomic_cas",
+        "atomic_rmw_tko": "tt.atomic_rmw",
+        "bitcast, or ptr_to_ptr for pointers": "tt.bitcast",
+        "reshape": "tt.expand_dims",
+        "load_ptr_tko": "tt.load",
+        "iota": "tt.make_range",
+        "make_tensor_view and make_partition_view": "tt.make_tensor_ptr",
+        "print_tko": "tt.print",
+        "reshape and broadcast": "tt.splat",
+        "store_ptr_tko": "tt.store",
+        "permute": "tt.trans",
+        "load_ptr_tko or load_view_tko": "vector.load",
+        "store_ptr_tko or store_view_tko": "vector.store",
+    }
+)
 _WITH_SIGN = re.compile(r"arith\.(div|ext|max|min|rem|shr)([su])i")
 """Operations that state whether integers are signed behind their operands here."""
-_HABITS = {
-    "abs": "absf and absi",
-    "add": "addf and addi",
-    "and": "andi",
-    "arange": "iota",
-    "atomic_add": "atomic_rmw_tko ... add, and addf for floats",
-    "block_id": "get_tile_block_id",
-    "cast": "ftof, ftoi, itof, exti, trunci and bitcast",
-    "cmp": "cmpf and cmpi",
-    "concat": "cat",
-    "def": "entry",
-    "div": "divf and divi",
-    "dot": "mmaf and mmai",
-    "expand_dims": "reshape",
-    "fn": "entry",
-    "full": "constant",
-    "func": "entry",
-    "gather": "make_gather_scatter_view, and load_ptr_tko for a tile of pointers",
-    "kernel": "entry",
-    "load": "load_view_tko and load_ptr_tko",
-    "matmul": "mmaf and mmai",
-    "max": "maxf and maxi, and reduce over the elements of a tile",
-    "min": "minf and mini, and reduce over the elements of a tile",
-    "mma": "mmaf and mmai",
-    "mul": "mulf and muli",
-    "neg": "negf and negi",
-    "not": "xori with -1",
-    "or": "ori",
-    "program_id": "get_tile_block_id",
-    "range": "iota",
-    "rem": "remf and remi",
-    "scatter": "make_gather_scatter_view, and store_ptr_tko for a tile of pointers",
-    "splat": "constant, or reshape and broadcast of a value",
-    "store": "store_view_tko and store_ptr_tko",
-    "sub": "subf and subi",
-    "sum": "reduce",
-    "transpose": "permute",
-    "where": "select",
-    "while": "loop",
-    "xor": "xori",
-}
+_HABITS = _by_name(
+    {
+        "iota": "arange range",
+        "atomic_rmw_tko ... add, and addf for floats": "atomic_add",
+        "get_tile_block_id": "block_id program_id",
+        "ftof, ftoi, itof, exti, trunci and bitcast": "cast",
+        "cat": "concat",
+        "entry": "def fn func kernel",
+        "mmaf and mmai": "dot matmul mma",
+        "reshape": "expand_dims",
+        "constant": "full",
+        "make_gather_scatter_view, and load_ptr_tko for a tile of pointers": "gather",
+        "load_view_tko and load_ptr_tko": "load",
+        "maxf and maxi, and reduce over the elements of a tile": "max",
+        "minf and mini, and reduce over the elements of a tile": "min",
+        "xori with -1": "not",
+        "make_gather_scatter_view, and store_ptr_tko for a tile of pointers": "scatter",
+        "constant, or reshape and broadcast of a value": "splat",
+        "store_view_tko and store_ptr_tko": "store",
+        "reduce": "sum",
+        "permute": "transpose",
+        "select": "where",
+        "loop": "while",
+    }
+)
 """Tile IR's names for operations that other languages call so."""
+_ENDED_BY_KIND = frozenset(["abs", "add", "and", "cmp", "div", "mul", "neg", "or", "rem", "sub", "xor"])
+"""Names of such operations that Tile IR has with ``f`` or ``i`` behind them, or with both."""
 
 
 def foreign_hint(name: str) -> str | None:
@@ -115,8 +101,9 @@ def foreign_hint(name: str) -> str | None:
         return (
             "it stands in libraries of code for a GPU, which are linked in; 'preview$call' calls such code by its name"
         )
-    if name in _HABITS:
-        return f"Tile IR has {_HABITS[name]}"
+    kinds = [f"{name}{kind}" for kind in "fi" if f"{name}{kind}" in spellings()] if name in _ENDED_BY_KIND else []
+    if kinds or name in _HABITS:
+        return f"Tile IR has {_HABITS.get(name) or ' and '.join(kinds)}"
     dialect, dot, word = name.partition(".")
     if not dot or not _DIALECTS.fullmatch(dialect):
         return None
@@ -220,56 +207,44 @@ def _element_conversion(found: Type, wanted: Type) -> str | None:
     return {(True, True): "ftof", (True, False): "ftoi", (False, True): "itof"}.get(kinds)
 
 
-_TYPES = {
-    "e3m4": "f8E4M3FN",
-    "f8e3m4": "f8E4M3FN",
-    "f8e4m3": "f8E4M3FN",
-    "f8e5m2fn": "f8E5M2",
-    "f8e8m0": "f8E8M0FNU",
-    "f4e2m1": "f4E2M1FN",
-    "index": "i64",
-    "double": "f64",
-    "float": "f32",
-    "half": "f16",
-    "int": "i32",
-    "bool": "i1",
-    "tensor": "tile",
-    "memref": "tensor_view",
-    "pointer": "ptr",
-    "vector": "tile",
-    "tt.ptr": "ptr",
-    "tt.tensordesc": "tensor_view",
-    "llvm.ptr": "ptr",
-}
+_TYPES = _by_name(
+    {
+        "f8E4M3FN": "e3m4 f8e3m4 f8e4m3",
+        "f8E5M2": "f8e5m2fn",
+        "f8E8M0FNU": "f8e8m0",
+        "f4E2M1FN": "f4e2m1",
+        "i64": "index",
+        "f64": "double",
+        "f32": "float",
+        "f16": "half",
+        "i32": "int",
+        "i1": "bool",
+        "tile": "tensor vector",
+        "tensor_view": "memref tt.tensordesc",
+        "ptr": "pointer tt.ptr llvm.ptr",
+    }
+)
 """Types by names in small letters."""
 _FOREIGN = re.compile(r"(index|memref|tensor|vector)\b(?:<((?:[\d?]+x)*)([a-z]\w*))?", re.ASCII)
 """Types of values in other dialects: their names, extents and elements."""
 _SIGNED = re.compile(r"[su]i?(\d+)|u?int(\d+)", re.ASCII)
 """Integers, which have no sign of their own here."""
-_KEYWORDS = {
-    "eq": "equal",
-    "oeq": "equal",
-    "ueq": "equal",
-    "ne": "not_equal",
-    "one": "not_equal",
-    "une": "not_equal",
-    "rn": "nearest_even",
-    "rne": "nearest_even",
-    "rtne": "nearest_even",
-    "rz": "zero",
-    "rtz": "zero",
-    "rd": "negative_inf",
-    "rm": "negative_inf",
-    "ru": "positive_inf",
-    "rp": "positive_inf",
-    "nsw": "no_signed_wrap",
-    "nuw": "no_unsigned_wrap",
-    "monotonic": "relaxed",
-    "gpu": "device",
-    "cta": "tl_blk",
-    "block": "tl_blk",
-    "system": "sys",
-}
+_KEYWORDS = _by_name(
+    {
+        "equal": "eq oeq ueq",
+        "not_equal": "ne one une",
+        "nearest_even": "rn rne rtne",
+        "zero": "rz rtz",
+        "negative_inf": "rd rm",
+        "positive_inf": "ru rp",
+        "no_signed_wrap": "nsw",
+        "no_unsigned_wrap": "nuw",
+        "relaxed": "monotonic",
+        "device": "gpu",
+        "tl_blk": "cta block",
+        "sys": "system",
+    }
+)
 _ORDERS = {"lt": "less_than", "le": "less_than_or_equal", "gt": "greater_than", "ge": "greater_than_or_equal"}
 _ORDER = re.compile(r"[sou]?(lt|le|gt|ge)")
 

@@ -146,10 +146,11 @@ class FixedText(Directive):
         p.index += 1
 
     def _missing(self, p: StatementReader, draft: Draft) -> NoReturn:
-        """Report missing text; before the type of a token, a token is what is likely to have been forgotten."""
+        """Report missing text; before the type of a token, a token is what is likely to have been forgotten, if the
+        operation has no syntax of its own to show."""
         types = draft.slots[len(self.spec.operands) : -1]
         hint = None
-        if None not in types and self.text == ("," if types else "->"):
+        if None not in types and self.text == ("," if types else "->") and not self.spec.syntax:
             hint = token_hint(self.spec, f"'-> {', '.join([*map(repr, types), 'token'])}'")
         p.expected(f"'{self.text}'", hint)
 

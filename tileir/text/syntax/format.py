@@ -19,7 +19,7 @@ from tileir.ir.traits import Relation, Same, Trait, TypeFrom
 from tileir.ir.types import Type
 from tileir.ops.calls import Call, Func, PreviewCall
 from tileir.ops.control import For, If, Loop
-from tileir.ops.extension import ExternElementwise, GatherLoad, Generate, ScatterStore
+from tileir.ops.extension import ExternElementwise, Generate
 from tileir.ops.module import Entry, Global, ModuleOp
 from tileir.ops.reduction import Reduce, Scan
 from tileir.ops.views import MakeTensorView
@@ -53,6 +53,8 @@ DIRECTIVES: dict[str, type[Directive]] = {
     "inbounds": clauses.InboundsClause,
     "blank_inbounds": clauses.BlankInboundsClause,
     "elements": directive.ConstantElements,
+    "properties": extension.Properties,
+    "operand_types": extension.OperandTypes,
     "mode": directive.ModeKeyword,
     "mode-attr-dict": directive.ModeAttrDict,
     "attr-dict": directive.AttrDict,
@@ -272,8 +274,6 @@ OWN_SYNTAX: dict[type[Op], Syntax] = {
     MakeTensorView: Syntax(views.read_make_tensor_view, views.write_make_tensor_view),
     ExternElementwise: Syntax(extension.read_extern_elementwise, extension.write_extern_elementwise),
     Generate: Syntax(extension.read_generate, extension.write_generate),
-    GatherLoad: Syntax(extension.read_gather_load, extension.write_gather_load),
-    ScatterStore: Syntax(extension.read_scatter_store, extension.write_scatter_store),
 }
 
 

@@ -12,7 +12,7 @@ A row that is masked off gets an index beyond the tensor, which such views skip.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from tileir.analysis.affine import Affines
@@ -101,18 +101,11 @@ _MOVED_ROWS = (Broadcast, Reshape, Permute, AddI, MulI, ExtI, Offset)
 
 
 @dataclass(frozen=True)
-class RowTile:
-    """The element at an index is that at `base`, moved by `rows`; other steps are those of a table."""
-
-    base: ScalarFormula
-    rows: TableRows
-
-
-@dataclass(frozen=True)
 class RowTable:
     """The tensor of an access, and the masks of its rows: tiles of i1 of the shape of the rows."""
 
-    found: RowTile
+    base: ScalarFormula
+    rows: TableRows
     extents: tuple[ScalarFormula, ...]
     strides: tuple[ScalarFormula, ...]
     masks: tuple[Value, ...]
@@ -142,28 +135,24 @@ def table_of(op: LoadPtr | StorePtr, tiles: LinearTiles, prover: Prover) -> RowT
     of_rows = [part for part in parts if _is_of_rows(part, rows.dim)]
     masks = tuple(dict.fromkeys(part.value for part in of_rows))
     others = [part for part in parts if part.value not in masks]
-    return _bounded_table(access, RowTile(found.base, rows), strides, masks, others, prover)
+    return _bounded_table(access, RowTable(found.base, rows, (), strides, masks, None), others, prover)
 
 
 def _bounded_table(
-    access: MemoryAccess,
-    found: RowTile,
-    strides: tuple[ScalarFormula, ...],
-    masks: tuple[Value, ...],
-    others: Sequence[MaskPart],
-    prover: Prover,
+    access: MemoryAccess, table: RowTable, others: Sequence[MaskPart], prover: Prover
 ) -> RowTable | None:
+    """Return a table with its extents and its padding."""
     seen = [(inequalities(part.value, prover.tiles), part.dims) for part in others]
     parts = [one.at(dims) for some, dims in seen for one in some.parts]
     extents = extents_of(parts, access.address.tile.shape, prover) if all(some.complete for some, _ in seen) else None
-    last = prover.tiles.known.range(found.rows.value).high
+    last = prover.tiles.known.range(table.rows.value).high
     if extents is None or last >= 1 << 62:
         return None
     count = number(last + 1, WIDEST)
-    extents = tuple(count if dim == found.rows.dim else one for dim, one in enumerate(extents))
+    extents = tuple(count if dim == table.rows.dim else one for dim, one in enumerate(extents))
     padding = None if access.padding is None else padding_of(constant_of(access.padding))
     missing = access.padding is not None and access.mask is not None and padding is None
-    return None if missing else RowTable(found, extents, strides, masks, padding)
+    return None if missing else replace(table, extents=extents, padding=padding)
 
 
 def _is_of_rows(part: MaskPart, row_dim: int) -> bool:
@@ -212,17 +201,17 @@ class RaisingGathers(Rebuilding):
 
     def _accessed(self, op: LoadPtr | StorePtr, table: RowTable) -> Op:
         tile, loc = MemoryAccess.of(op).address.tile, self.place(op.loc)
-        tensor = made_tensor(tile, table.found.base, table.extents, table.strides, self, loc)
-        type = t.GatherScatterViewType(tile.shape, tensor.tensor_view, table.found.rows.dim, table.padding)
+        tensor = made_tensor(tile, table.base, table.extents, table.strides, self, loc)
+        type = t.GatherScatterViewType(tile.shape, tensor.tensor_view, table.rows.dim, table.padding)
         (view,) = self.emit(MakeGatherScatterView.build([type], loc, tensor_view=tensor))
         (zero,) = self.emit(Constant.build([t.tile(t.I32)], loc, value=splat(t.tile(t.I32), 0)))
         index = [zero] * len(table.extents)
-        index[table.found.rows.dim] = self._rows(table, loc)
+        index[table.rows.dim] = self._rows(table, loc)
         return access_through(view, index, op, self, loc)
 
     def _rows(self, table: RowTable, loc: Location) -> Value:
         """Return the index of each row, beyond all tensors where it is masked off."""
-        rows = self._flat(self.values[table.found.rows.value], loc)
+        rows = self._flat(self.values[table.rows.value], loc)
         if not table.masks:
             return rows
         masks = [self._flat(self.values[mask], loc) for mask in table.masks]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tileir.analysis.expressions import Expression, TooLarge, of
 from tileir.analysis.forms import Needs
-from tileir.analysis.region import parts_of
+from tileir.analysis.region import is_strict, parts_of, sides_of
 from tileir.analysis.symbols import Function, Kind, Turn, function
 from tileir.analysis.walk import ProgramPoint
 from tileir.ir.attributes import Predicate, Signedness
@@ -73,17 +73,16 @@ def _of_part(value: Value, tiles: LinearTiles) -> Inequalities:
 
 
 def _compared(op: CmpI, tiles: LinearTiles) -> Inequalities:
-    less, more = tiles.of(op.lhs), tiles.of(op.rhs)
-    predicate, values = op.comparison_predicate, (op.lhs, op.rhs)
-    if less is None or more is None or predicate in (Predicate.EQUAL, Predicate.NOT_EQUAL):
+    if op.comparison_predicate in (Predicate.EQUAL, Predicate.NOT_EQUAL):
         return NOT_SEEN
-    if predicate in (Predicate.GREATER_THAN, Predicate.GREATER_THAN_OR_EQUAL):
-        less, more, values = more, less, (op.rhs, op.lhs)
-    gap = int(predicate in (Predicate.LESS_THAN, Predicate.GREATER_THAN))
-    found = Inequality(less, more, gap)
+    lesser, greater = sides_of(op)
+    less, more = tiles.of(lesser), tiles.of(greater)
+    if less is None or more is None:
+        return NOT_SEEN
+    found = Inequality(less, more, int(is_strict(op)))
     if op.signedness is Signedness.SIGNED:
         return Inequalities((found,))
-    if not tiles.is_at_least(values[1], 0):
+    if not tiles.is_at_least(greater, 0):
         return NOT_SEEN
     # Below a number that is not negative when read as signed, a number is not negative either.
     zero = Linear(number(0, op.lhs.tile.number.bits), less.steps).at((None,) * len(less.steps))

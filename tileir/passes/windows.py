@@ -112,20 +112,21 @@ def window(op: LoadPtr | StorePtr, tiles: LinearTiles, prover: Prover) -> TileWi
     borders = [_border(extent, found) for extent, found in zip(shape, bounds)]
     found = None
     if all(borders):
-        found = anchored(access.address, pointers.base, strides, [one for one in borders if one is not None], prover)
+        placed = [one for one in borders if one is not None]
+        found = anchored(access.address, pointers.base, strides, placed, padding, prover)
     if found is not None:
-        return TileWindow(found.base, found.extents, strides, found.indices, padding)
+        return found
     extents = _extents(shape, bounds, prover)
     zeros = (number(0, 32),) * len(shape)
     return None if extents is None else TileWindow(pointers.base, extents, strides, zeros, padding)
 
 
-def _border(extent: int, bounds: Sequence[IndexBound]) -> Border | None:
+def _border(extent: int, bounds: Sequence[IndexBound]) -> IndexBound | None:
     """Return the border of the tensor along a dimension with at most one bound; None if it is no element's place."""
     if not bounds:
-        return Border(number(0, 32), number(extent, WIDEST))
+        return IndexBound(number(0, 32), number(extent, WIDEST), 1)
     (bound, *others) = bounds
-    return None if others or bound.gap != 1 else Border(bound.less, bound.more)
+    return None if others or bound.gap != 1 else bound
 
 
 def _extents(
@@ -197,31 +198,20 @@ def _smaller(a: ScalarFormula, b: ScalarFormula) -> ScalarFormula:
 # ---------------------------------------------------------------- tensors that stay where they are
 
 
-@dataclass(frozen=True)
-class Border:
-    """Along a dimension, elements from `first` on belong to the tile, and those below `end` to the tensor."""
-
-    first: ScalarFormula
-    end: ScalarFormula
-
-
-@dataclass(frozen=True)
-class AnchoredTile:
-    """The place of a tile in a tensor: the address where the tensor begins, its extents, the index of the tile."""
-
-    base: ScalarFormula
-    extents: tuple[ScalarFormula, ...]
-    indices: tuple[ScalarFormula, ...]
-
-
 def anchored(
-    address: Value, base: ScalarFormula, strides: Sequence[ScalarFormula], borders: Sequence[Border], prover: Prover
-) -> AnchoredTile | None:
-    """Return the tensor in which the tile at `address` has `borders`, one for each dimension; None if there is none.
+    address: Value,
+    base: ScalarFormula,
+    strides: tuple[ScalarFormula, ...],
+    borders: Sequence[IndexBound],
+    padding: t.PaddingValue | None,
+    prover: Prover,
+) -> TileWindow | None:
+    """Return the window whose tensor stays where it is, and in which the tile at `address` has `borders`, one for each
+    dimension: elements from `less` on belong to the tile, and those below `more` to the tensor. None if there is none.
 
-    Its first element is at `base`, and those of each dimension are `strides` apart.
+    The first element of the tile is at `base`, and those of each dimension are `strides` apart.
     """
-    root = _root(base)
+    root, shape = _root(base), address.tile.shape
     try:
         first, start = _first_address(address, prover), affine(root, prover.tiles.known)
         if first is None or not prover.holds(start.needs):
@@ -229,18 +219,13 @@ def anchored(
         for choice in product(*(list(_moved(border, prover)) for border in borders)):
             moved = _moved_by(choice, strides, prover)
             if moved is not None and first - moved * address.tile.pointer.pointee.byte_size == start.form:
-                return _placed(root, address.tile.shape, choice, prover)
+                indices = [_quotient(border.less, extent, prover) for border, extent in zip(choice, shape)]
+                found = tuple(index for index in indices if index is not None)
+                ends = tuple(border.more for border in choice)
+                return TileWindow(root, ends, strides, found, padding) if len(found) == len(indices) else None
     except TooLarge:
         return None
     return None
-
-
-def _placed(
-    base: ScalarFormula, shape: Sequence[int], borders: Sequence[Border], prover: Prover
-) -> AnchoredTile | None:
-    indices = [_quotient(border.first, extent, prover) for border, extent in zip(borders, shape)]
-    found = tuple(index for index in indices if index is not None)
-    return AnchoredTile(base, tuple(border.end for border in borders), found) if len(found) == len(indices) else None
 
 
 def _root(pointer: ScalarFormula) -> ScalarFormula:
@@ -260,25 +245,25 @@ def _first_address(address: Value, prover: Prover) -> Expression | None:
     return relaned(found.form, (ZERO,) * address.tile.rank) if prover.holds(found.needs) else None
 
 
-def _moved(border: Border, prover: Prover) -> Iterator[Border]:
+def _moved(border: IndexBound, prover: Prover) -> Iterator[IndexBound]:
     """Yield the border as it is, or with the first element moved by what has been taken from the end: ``first < n - d``
     is ``first + d < n``."""
-    if prover.proves(KnownScalar(0, bits_of(border.first)), border.first, 0):
+    if prover.proves(KnownScalar(0, bits_of(border.less)), border.less, 0):
         yield border
-    op = border.end.value.op if isinstance(border.end, GivenScalar) else None
-    if isinstance(op, SubI) and known_number(border.first) == 0:
+    op = border.more.value.op if isinstance(border.more, GivenScalar) else None
+    if isinstance(op, SubI) and known_number(border.less) == 0:
         end, distance = given(op.lhs), given(op.rhs)
-        total, parts = prover.number(border.end), (prover.number(end), prover.number(distance))
+        total, parts = prover.number(border.more), (prover.number(end), prover.number(distance))
         exact = total is not None and parts[0] is not None and parts[1] is not None and total == parts[0] - parts[1]
         if exact and prover.proves(KnownScalar(0, bits_of(distance)), distance, 0):
-            yield Border(distance, end)
+            yield IndexBound(distance, end, 1)
 
 
-def _moved_by(borders: Sequence[Border], strides: Sequence[ScalarFormula], prover: Prover) -> Expression | None:
+def _moved_by(borders: Sequence[IndexBound], strides: Sequence[ScalarFormula], prover: Prover) -> Expression | None:
     """Return the elements between the beginning of the tensor and that of the tile."""
     total = ZERO
     for border, stride in zip(borders, strides):
-        first, step = prover.number(border.first), prover.number(stride)
+        first, step = prover.number(border.less), prover.number(stride)
         if first is None or step is None:
             return None
         total += first * step

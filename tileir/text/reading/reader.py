@@ -215,13 +215,15 @@ class Reader(TokenCursor):
         self.index += 1
         return found
 
-    def not_one_of(self, token: str, table: Iterable[str], what: str, hint: str | None = None) -> NoReturn:
+    def not_one_of(
+        self, token: str, table: Iterable[str], what: str, hint: str | None = None, loc: SourceLoc | None = None
+    ) -> NoReturn:
         choices = ", ".join(table)
         message = f"expected {what} to be one of {choices}, got {shown_token(token)}"
-        if not _BARE_WORD.fullmatch(token) and token[0] != '"':
+        if loc is None and not _BARE_WORD.fullmatch(token) and token[0] != '"':
             self.expected(f"{what}: one of {choices}", hint)
         hint = keyword_hint(token.strip('"'), table) or hint
-        self.fail(codes.KEYWORD, message, hint=hint, expected=choices, got=shown_token(token))
+        self.fail(codes.KEYWORD, message, loc, hint=hint, expected=choices, got=shown_token(token))
 
     def angled(self, item: Callable[[], T]) -> T:
         """Read an item in angle brackets."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import NoReturn, TypeVar
 
 from tileir.ir import types as t
 from tileir.ir.diagnostics import Diagnostic, did_you_mean
 from tileir.ir.partial import POISON
 from tileir.text.reading import codes
-from tileir.text.reading.hints import keyword_hint, type_hint, value_type_hint
+from tileir.text.reading.hints import type_hint, value_type_hint
 from tileir.text.reading.lexer import skip_blank, token_at
 from tileir.text.reading.reader import Reader, shown_token, whole_number
 
@@ -101,11 +102,7 @@ class CharacterScan:
         if word is None:
             self.expected(what)
         if word not in table:
-            choices = ", ".join(table)
-            loc = self.reader.place(begin, self.offset)
-            got = shown_token(word)
-            message = f"expected {what} to be one of {choices}, got {got}"
-            self.reader.fail(codes.KEYWORD, message, loc, hint=keyword_hint(word, table), expected=choices, got=got)
+            self.reader.not_one_of(word, table, what, loc=self.reader.place(begin, self.offset))
         return table[word]
 
 
@@ -334,17 +331,6 @@ class _TypeScan(CharacterScan):
             extents.append(self.integer("a tile dimension", _DIGITS))
         return tuple(extents)
 
-    def view_head(self, name: str) -> tuple[tuple[int, ...], t.PaddingValue | None]:
-        """Read ``<masked tile=(4x2),``: the tile shape and the padding that `masked` of early documents stands for."""
-        self.expect("<")
-        masked = self.accept_word("masked")
-        if not self.accept_word("tile"):
-            example = f"{name}<tile=(4x8), ...>"
-            self.expected("'tile=(...)'", f"a {name} states the shape of its tiles first, such as {example}")
-        shape = self.tile_shape()
-        self.expect(",")
-        return shape, t.PaddingValue.ZERO if masked else None
-
     def view_source(self, padding: t.PaddingValue | None) -> tuple[t.Type, t.PaddingValue | None]:
         """Read ``padding_value = zero, tensor_view<...>``."""
         if self.accept_word("padding_value"):
@@ -370,37 +356,32 @@ class _TypeScan(CharacterScan):
         self.expect("=")
         return True
 
-    def close_view(self) -> None:
+    def view(
+        self, begin: int, make: Callable[..., t.TileViewType], name: str, strides: str | None, dims: str
+    ) -> t.Type:
+        """Read the parameters of a view called `name`: the tile shape, its `strides` if it has them, the padding, the
+        tensor, and the dimensions that `dims` names. `masked` of early documents stands for a padding."""
+        self.expect("<")
+        padding = t.PaddingValue.ZERO if self.accept_word("masked") else None
+        if not self.accept_word("tile"):
+            example = f"{name}<tile=(4x8), ...>"
+            self.expected("'tile=(...)'", f"a {name} states the shape of its tiles first, such as {example}")
+        fields: dict[str, object] = {"tile_shape": self.tile_shape()}
+        self.expect(",")
+        if strides is not None:
+            if not self.accept_word(strides):
+                self.expected(f"'{strides}'")
+            self.expect("=")
+            fields[strides] = self.integers("a stride")
+            self.expect(",")
+        source, padding = self.view_source(padding)
+        if self.view_tail(dims):
+            fields[dims] = (self.integer if dims == "sparse_dim" else self.integers)("a dimension")
+        elif dims == "sparse_dim":
+            self.expected(f"'{dims}'")
         self.accept(",")
         self.expect(">")
-
-    def partition_view(self, begin: int) -> t.Type:
-        shape, padding = self.view_head("partition_view")
-        source, padding = self.view_source(padding)
-        dim_map = self.integers("a dimension") if self.view_tail("dim_map") else None
-        self.close_view()
-        return self.build(begin, (source,), lambda: t.PartitionViewType(shape, source, padding, dim_map))
-
-    def strided_view(self, begin: int) -> t.Type:
-        shape, padding = self.view_head("strided_view")
-        if not self.accept_word("traversal_strides"):
-            self.expected("'traversal_strides'")
-        self.expect("=")
-        traversal = self.integers("a stride")
-        self.expect(",")
-        source, padding = self.view_source(padding)
-        dim_map = self.integers("a dimension") if self.view_tail("dim_map") else None
-        self.close_view()
-        return self.build(begin, (source,), lambda: t.StridedViewType(shape, traversal, source, padding, dim_map))
-
-    def gather_scatter_view(self, begin: int) -> t.Type:
-        shape, padding = self.view_head("gather_scatter_view")
-        source, padding = self.view_source(padding)
-        if not self.view_tail("sparse_dim"):
-            self.expected("'sparse_dim'")
-        sparse_dim = self.integer("a dimension")
-        self.close_view()
-        return self.build(begin, (source,), lambda: t.GatherScatterViewType(shape, source, sparse_dim, padding))
+        return self.build(begin, (source,), lambda: make(tensor_view=source, padding=padding, **fields))
 
 
 _EXAMPLES = {
@@ -417,7 +398,12 @@ _COMPOSITES: dict[str, Callable[[_TypeScan, int], t.Type]] = {
     "tile": _TypeScan.tile,
     "ptr": _TypeScan.pointer,
     "tensor_view": _TypeScan.tensor_view,
-    "partition_view": _TypeScan.partition_view,
-    "strided_view": _TypeScan.strided_view,
-    "gather_scatter_view": _TypeScan.gather_scatter_view,
+    **{
+        name: partial(_TypeScan.view, make=make, name=name, strides=strides, dims=dims)
+        for name, make, strides, dims in (
+            ("partition_view", t.PartitionViewType, None, "dim_map"),
+            ("strided_view", t.StridedViewType, "traversal_strides", "dim_map"),
+            ("gather_scatter_view", t.GatherScatterViewType, None, "sparse_dim"),
+        )
+    },
 }

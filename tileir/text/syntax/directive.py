@@ -11,10 +11,10 @@ from tileir.ir.core import Op, Value
 from tileir.ir.fields import Attr, AttrKind, Operand, Result
 from tileir.ir.spec import OpSpec
 from tileir.ir.types import TensorViewType, TileViewType, Type
-from tileir.text.attributes import FORMS, attr_dict, dense_literal, dict_text, dictionary
+from tileir.text.attributes import FORMS, attr_dict, dense_literal, dict_text
 from tileir.text.elements import Literal, check_element, literal_text, read_literal
 from tileir.text.reading.hints import memory_hint, token_hint
-from tileir.text.reading.statements import StatementReader, distribute, store
+from tileir.text.reading.statements import StatementReader, store
 from tileir.text.reading.types import RAW_FLOATS, parse_type
 from tileir.text.writer import Writer
 
@@ -107,7 +107,10 @@ def slot_of(spec: OpSpec, name: str) -> int:
     return field.position if isinstance(field, Operand) else len(spec.operands) + field.position
 
 
-def values_of(spec: OpSpec, name: str) -> Callable[[Op], tuple[Value, ...]]:
+ValuesOf = Callable[[Op], tuple[Value, ...]]
+
+
+def values_of(spec: OpSpec, name: str) -> ValuesOf:
     """Return the function that gives the values of an operand or result: one, or as many as there are."""
     field = field_of(spec, name)
     position = field.position
@@ -455,9 +458,7 @@ class AttrDict(Directive):
     example = ""
 
     def read(self, p: StatementReader, draft: Draft) -> None:
-        if p.tokens[p.index] == "{":
-            loc = p.here()
-            draft.discardable = distribute(p, self.spec, dictionary(p), draft.attributes, loc)
+        draft.discardable = p.read_dict(self.spec, draft.attributes)
 
     def write(self, writer: Writer, op: Op) -> str:
         return attr_dict(op)

@@ -10,10 +10,9 @@ from functools import cache
 
 from tileir.ir.attributes import Bounded, DivBy, MemoryOrdering, SameElements
 from tileir.ir.core import Op, Value
-from tileir.ir.fields import Operand, Result
 from tileir.ir.rules import Rules
 from tileir.ir.spec import OpSpec
-from tileir.ir.traits import Relation, Same, TerminatedBy, TypeFrom
+from tileir.ir.traits import TerminatedBy
 from tileir.ir.types import I4, FunctionType, PointerType, TensorViewType, TileType, Type
 from tileir.ops.atomics import AtomicRedView
 from tileir.ops.calls import Func
@@ -26,8 +25,8 @@ from tileir.ops.multimem import MultimemLoadReduceView, MultimemReduceView, Mult
 from tileir.ops.pointers import LoadPtr
 from tileir.ops.reduction import Reduce, Scan
 from tileir.ops.views import GetIndexSpaceShape, GetTensorShape, LoadView, MakeTensorView, StoreView
-from tileir.text.syntax.directive import values_of
-from tileir.text.syntax.format import stated_fields
+from tileir.text.syntax.directive import ValuesOf, values_of
+from tileir.text.syntax.format import inference
 from tileir.text.syntax.views import pointer_attr
 
 Check = Callable[[Op], bool]
@@ -81,30 +80,22 @@ def _type_checks(spec: OpSpec) -> tuple[Check, ...]:
     find."""
     if spec.format is None:
         return ()
-    stated = stated_fields(spec)
-    fields: tuple[Operand | Result, ...] = (*spec.operands, *spec.results)
-    checks = [_only_check(spec, field.name, field.constraint.only) for field in fields if field.constraint.only]
-    for trait in spec.traits:
-        if isinstance(trait, Same) and trait.relation is Relation.TYPE and not stated.issuperset(trait.fields):
-            checks.append(_same_check(spec, trait.fields))
-        elif isinstance(trait, TypeFrom):
-            checks.append(_derived_check(spec, trait))
-    return tuple(checks)
+    only, copies = inference(spec)
+    values = [values_of(spec, field.name) for field in (*spec.operands, *spec.results)]
+    checks = [_only_check(values[slot], type) for slot, type in enumerate(only) if type is not None]
+    return (*checks, *(_copy_check(values[target], values[source], derive) for target, source, derive in copies))
 
 
-def _only_check(spec: OpSpec, name: str, only: Type) -> Check:
-    values = values_of(spec, name)
+def _only_check(values: ValuesOf, only: Type) -> Check:
     return lambda op: all(value.type is only for value in values(op))
 
 
-def _same_check(spec: OpSpec, names: Iterable[str]) -> Check:
-    groups = [values_of(spec, name) for name in names]
-    return lambda op: len({value.type for group in groups for value in group(op)}) <= 1
+def _copy_check(targets: ValuesOf, sources: ValuesOf, derive: Callable[[Type], Type | None] | None) -> Check:
+    def check(op: Op) -> bool:
+        type = sources(op)[0].type
+        return all(value.type is (type if derive is None else derive(type)) for value in targets(op))
 
-
-def _derived_check(spec: OpSpec, trait: TypeFrom) -> Check:
-    targets, sources = values_of(spec, trait.field), values_of(spec, trait.source)
-    return lambda op: targets(op)[0].type is trait.derive(sources(op)[0].type)
+    return check
 
 
 # ---------------------------------------------------------------- operations with more to say

@@ -118,7 +118,7 @@ def format_reader(cls: type[Op]) -> ReadOp:
     spec = cls.spec
     reads = tuple(directive.read for directive in directives(spec))
     count = len(spec.operands)
-    known, copies = _inference(spec)
+    known, copies = inference(spec)
     finish = _finish_fixed if _is_fixed(spec) else _finish
     holds_elements = any(isinstance(directive, ConstantElements) for directive in directives(spec))
     any_results = any(result.variadic for result in spec.results)
@@ -169,7 +169,7 @@ def _is_fixed(spec: OpSpec) -> bool:
     return spec.fixed_segments is not None and not any(result.variadic for result in spec.results)
 
 
-def _inference(spec: OpSpec) -> tuple[list[Any], tuple[Copy, ...]]:
+def inference(spec: OpSpec) -> tuple[list[Any], tuple[Copy, ...]]:
     """Return the slots with the types that are known beforehand, and the types that follow once the stated ones are
     read."""
     constraints = [operand.constraint for operand in spec.operands] + [result.constraint for result in spec.results]

@@ -9,7 +9,7 @@ from importlib.resources import files
 import pytest
 
 import tileir
-from tileir.analysis.evaluation import Program, Unmapped, evaluated
+from tileir.analysis.evaluation import Program, Unmapped
 from tileir.analysis.extents import Extent
 from tileir.analysis.footprint import Footprint, footprints
 
@@ -26,7 +26,8 @@ def accesses(*lines: str) -> list[Footprint]:
 
 
 def extent(footprint: Footprint, n: int = 5, grid: tuple[int, int, int] = (1, 1, 1), **fields) -> Extent | Unmapped:
-    return evaluated(footprint, [None, None, n, 1], grid, **fields)
+    (found,) = Program([footprint]).extents([None, None, n, 1], grid, **fields)
+    return found
 
 
 # ---------------------------------------------------------------- what it is
@@ -80,7 +81,7 @@ def test_two_elements_share_a_byte() -> None:
         : partition_view<tile=(16), {view}>, tile<i32> -> tile<16xf4E2M1FN>, token
     }}"""
     (load,) = footprints(tileir.parse(text)["k"].entry)
-    assert evaluated(load, [None], (1, 1, 1)) == Extent(8, 11, 8, (), 3, True, ((16, 21),))
+    assert Program([load]).extents([None], (1, 1, 1)) == [Extent(8, 11, 8, (), 3, True, ((16, 21),))]
 
 
 # ---------------------------------------------------------------- conditions

@@ -371,14 +371,3 @@ class Program:
             access if isinstance(access, Unmapped) else access.extent(access.state(arguments, grid, blocks, trust))
             for access in self._accesses
         ]
-
-
-def evaluated(
-    footprint: Footprint,
-    arguments: Sequence[int | None],
-    grid: tuple[int, int, int] | None,
-    blocks: Blocks | None = None,
-    trust: bool = True,
-) -> Extent | Unmapped:
-    """Evaluate one footprint by itself; see `Program.extents`."""
-    return Program([footprint]).extents(arguments, grid, blocks, trust)[0]

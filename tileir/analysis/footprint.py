@@ -1,8 +1,8 @@
 """The memory that each access of a kernel can touch, as a function of block id and arguments.
 
-    for footprint in footprints(kernel.entry):                    # op_footprints: each with its operation
-        found = evaluated(footprint, arguments, grid)             # of all tile blocks: an Extent, or Unmapped
-        found = evaluated(footprint, arguments, grid, blocks)     # of some: ((0, 1), (0, 4), (0, 1))
+    program = Program(footprints(kernel.entry))                   # op_footprints: each with its operation
+    program.extents(arguments, grid)                              # of all tile blocks: an Extent, or Unmapped, for each
+    program.extents(arguments, grid, blocks)                      # of some: ((0, 1), (0, 4), (0, 1))
 
 A load through a partition view of 128 x 64 tiles at ``[block_x, turn]`` has two coordinates, ``128 * block_x + lane_0``
 and ``64 * turn + lane_1``, each from 0 to the extent of the tensor. A masked load through pointers has the same: the

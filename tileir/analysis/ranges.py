@@ -108,11 +108,6 @@ def multiply(a: Range, b: Range) -> Range:
     return Range(min(a.divisor * b.divisor, MAX_DIVISOR), min(corners), max(corners))
 
 
-def absolute(a: Range) -> Range:
-    ends = (abs(a.low), abs(a.high))
-    return Range(a.divisor, 0 if a.low <= 0 <= a.high else min(ends), max(ends))
-
-
 def minimum(a: Range, b: Range) -> Range:
     return Range(min(a.divisor, b.divisor), min(a.low, b.low), min(a.high, b.high))
 

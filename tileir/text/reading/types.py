@@ -109,7 +109,6 @@ class CharacterScan:
 _EXTENT = re.compile(r"(\d+|\?)[ \t\r\n]*x", re.ASCII)
 _ASSIGNED = re.compile(r"(\w+)[ \t\r\n]*=", re.ASCII)
 _DIGITS = re.compile(r"-?\d+", re.ASCII)
-_PUNCTUATION = re.compile(r"->|[^\w\s]", re.ASCII)
 _ANGLE = re.compile(r"->|[<>\n]")
 _LONGEST_FOREIGN = 100
 """Characters of an unknown type that are looked at for a hint."""

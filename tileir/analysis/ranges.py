@@ -190,17 +190,17 @@ def bitwise_and(a: Range, b: Range, bits: int) -> Range:
 
 
 def bitwise_or(a: Range, b: Range, bits: int) -> Range:
-    divisor = min(a.divisor, b.divisor)
-    if a.low >= 0 and b.low >= 0:
-        return Range(divisor, max(a.low, b.low), _ones(a, b))
-    return Range(divisor, signed(bits).low, signed(bits).high)
+    return _without_sign(a, b, max(a.low, b.low), bits)
 
 
 def bitwise_xor(a: Range, b: Range, bits: int) -> Range:
-    divisor = min(a.divisor, b.divisor)
-    if a.low >= 0 and b.low >= 0:
-        return Range(divisor, 0, _ones(a, b))
-    return Range(divisor, signed(bits).low, signed(bits).high)
+    return _without_sign(a, b, 0, bits)
+
+
+def _without_sign(a: Range, b: Range, low: int, bits: int) -> Range:
+    """Return the range from `low` on of a number that has bits of either operand, if neither is negative."""
+    limits = Range(1, low, _ones(a, b)) if a.low >= 0 and b.low >= 0 else signed(bits)
+    return Range(min(a.divisor, b.divisor), limits.low, limits.high)
 
 
 def _ones(a: Range, b: Range) -> int:

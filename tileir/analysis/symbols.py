@@ -225,20 +225,12 @@ class Kind(enum.IntEnum):
     XOR = 8
 
 
-def _floor(a: Range, b: Range) -> Range | None:
-    return ranges.quotient(a, b, Rounding.NEGATIVE_INF)
-
-
-def _truncated(a: Range, b: Range) -> Range | None:
-    return ranges.quotient(a, b, Rounding.ZERO)
-
-
 WIDEST = 64
 """Bits of the numbers that the bitwise functions take."""
 
 RANGES: dict[Kind, Callable[[Range, Range], Range | None]] = {
-    Kind.FLOOR: _floor,
-    Kind.TRUNCATED: _truncated,
+    Kind.FLOOR: lambda a, b: ranges.quotient(a, b, Rounding.NEGATIVE_INF),
+    Kind.TRUNCATED: lambda a, b: ranges.quotient(a, b, Rounding.ZERO),
     Kind.MODULO: ranges.modulo,
     Kind.REMAINDER: ranges.remainder,
     Kind.SMALLEST: ranges.minimum,

@@ -12,7 +12,7 @@ A result without a rule is a number that nothing but its type is known of.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -67,14 +67,10 @@ def parameter(argument: Value, index: int) -> Affine:
     return Affine(of(symbol), width(argument))
 
 
-@rules(core.GetTileBlockId)
-def _block_id(op: Op, known: Forms) -> tuple[Form, ...]:
-    return tuple(Affine(of(BlockId(axis)), 32) for axis in range(3))
-
-
-@rules(core.GetNumTileBlocks)
-def _grid_extents(op: Op, known: Forms) -> tuple[Form, ...]:
-    return tuple(Affine(of(GridExtent(axis)), 32) for axis in range(3))
+@rules(core.GetTileBlockId, core.GetNumTileBlocks)
+def _of_grid(op: Op, known: Forms) -> tuple[Form, ...]:
+    symbol = BlockId if isinstance(op, core.GetTileBlockId) else GridExtent
+    return tuple(Affine(of(symbol(axis)), 32) for axis in range(3))
 
 
 @rules(core.GetGlobal)
@@ -120,22 +116,15 @@ def _index_space(op: views.GetIndexSpaceShape, known: Forms) -> tuple[Form, ...]
 # ---------------------------------------------------------------- sums and products, modulo 2^width
 
 
-@rules(integer.AddI)
-def _add(op: integer.AddI, known: Forms) -> Affine:
+COMBINED: dict[type[Op], Callable[[Expression, Expression], Expression]] = {
+    integer.AddI: Expression.__add__, integer.SubI: Expression.__sub__, integer.MulI: Expression.__mul__,
+}  # fmt: skip
+
+
+@rules(integer.AddI, integer.SubI, integer.MulI)
+def _combine(op: integer.AddI | integer.SubI | integer.MulI, known: Forms) -> Affine:
     a, b = known.of(op.lhs), known.of(op.rhs)
-    return kept(a.form + b.form, a.bits, a, b, overflow=op.overflow)
-
-
-@rules(integer.SubI)
-def _subtract(op: integer.SubI, known: Forms) -> Affine:
-    a, b = known.of(op.lhs), known.of(op.rhs)
-    return kept(a.form - b.form, a.bits, a, b, overflow=op.overflow)
-
-
-@rules(integer.MulI)
-def _multiply(op: integer.MulI, known: Forms) -> Affine:
-    a, b = known.of(op.lhs), known.of(op.rhs)
-    return kept(a.form * b.form, a.bits, a, b, overflow=op.overflow)
+    return kept(COMBINED[type(op)](a.form, b.form), a.bits, a, b, overflow=op.overflow)
 
 
 @rules(integer.NegI)
@@ -255,20 +244,13 @@ def _and(op: integer.AndI, known: Forms) -> Affine:
     return _bitwise(Kind.AND, a, b)
 
 
-@rules(integer.OrI)
-def _or(op: integer.OrI, known: Forms) -> Affine:
+@rules(integer.OrI, integer.XOrI)
+def _or(op: integer.OrI | integer.XOrI, known: Forms) -> Affine:
+    """Return a sum where no bit is set in both operands."""
     a, b = known.of(op.lhs), known.of(op.rhs)
     if _apart(a, b) or _apart(b, a):
         return kept(a.form + b.form, a.bits, a, b)
-    return _bitwise(Kind.OR, a, b)
-
-
-@rules(integer.XOrI)
-def _xor(op: integer.XOrI, known: Forms) -> Affine:
-    a, b = known.of(op.lhs), known.of(op.rhs)
-    if _apart(a, b) or _apart(b, a):
-        return kept(a.form + b.form, a.bits, a, b)
-    return _bitwise(Kind.XOR, a, b)
+    return _bitwise(Kind.OR if isinstance(op, integer.OrI) else Kind.XOR, a, b)
 
 
 def _apart(high: Affine, low: Affine) -> bool:

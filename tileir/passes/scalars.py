@@ -8,13 +8,13 @@ Equal formulas are equal objects, so that a condition is known inside an `if` th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tileir.analysis.affine import Affines
-from tileir.analysis.expressions import Expression
 from tileir.analysis.expressions import number as constant
 from tileir.analysis.forms import Affine, kept
+from tileir.analysis.values import COMBINED
 from tileir.ir import types as t
 from tileir.ir.attributes import Overflow, Signedness
 from tileir.ir.core import Op, Value
@@ -61,9 +61,6 @@ class ComputedScalar:
 
 ScalarFormula = KnownScalar | GivenScalar | ComputedScalar
 
-_COMBINED: dict[type[Op], Callable[[Expression, Expression], Expression]] = {
-    AddI: Expression.__add__, SubI: Expression.__sub__, MulI: Expression.__mul__,
-}  # fmt: skip
 _INTEGERS = {element.bits: element for element in t.INTS}
 
 
@@ -177,7 +174,7 @@ def affine(formula: ScalarFormula, known: Affines) -> Affine:
         reading = found[0].signed
         return Affine(reading.form, bits_of(formula), reading.needs)
     a, b = found
-    return kept(_COMBINED[formula.kind](a.form, b.form), a.bits, a, b, overflow=formula.overflow)
+    return kept(COMBINED[formula.kind](a.form, b.form), a.bits, a, b, overflow=formula.overflow)
 
 
 # ---------------------------------------------------------------- operations

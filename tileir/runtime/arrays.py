@@ -138,19 +138,10 @@ def plain_memory(value: Any) -> tuple[int, int] | None:
 
 def from_numpy(array: np.ndarray, owner: object = None) -> Array:
     """Return a NumPy array; `owner` is what the caller gave, if not the array itself."""
-    flags = array.flags
-    contiguous, writable = flags.c_contiguous, flags.writeable
+    contiguous, writable = array.flags.c_contiguous, array.flags.writeable
+    address, kept = _address(array, contiguous and writable), array if owner is None else (array, owner)
     return Array(
-        _address(array, contiguous and writable),
-        array.shape,
-        array.strides,
-        array.itemsize,
-        array.dtype,
-        None,
-        writable,
-        CPU,
-        contiguous,
-        array if owner is None else (array, owner),
+        address, array.shape, array.strides, array.itemsize, array.dtype, None, writable, CPU, contiguous, kept
     )
 
 
@@ -208,19 +199,9 @@ def _from_torch(tensor: Any, torch: Any) -> Array | None:
     if tensor.layout is not torch.strided or tensor.is_neg() or tensor.is_conj():
         return None
     dtype, name, itemsize = _torch_dtype(tensor.dtype)
-    device = _torch_device(tensor.device)
-    return Array(
-        address_of_tensor(tensor) if device != "meta" else 0,
-        tensor.shape,
-        tuple([step * itemsize for step in tensor.stride()]),
-        itemsize,
-        dtype,
-        name,
-        True,
-        device,
-        tensor.is_contiguous(),
-        tensor,
-    )
+    device, strides = _torch_device(tensor.device), tuple([step * itemsize for step in tensor.stride()])
+    address, contiguous = address_of_tensor(tensor) if device != "meta" else 0, tensor.is_contiguous()
+    return Array(address, tensor.shape, strides, itemsize, dtype, name, True, device, contiguous, tensor)
 
 
 @cache

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from tileir.cpu.emit import record
+from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.coroutines import NULL, call
 from tileir.cpu.emit.elements import I8, I32, I64, PTR
 from tileir.cpu.emit.exits import RARE, FunctionAddress, attend, field_of, wanted
@@ -190,18 +191,15 @@ class _Driver:
         status.add_incoming(self._result, blocks["trapped"])
         builder.store(builder.load(self._counter, typ=I64), self._launch.line(record.COUNT))
         if builder.module.triple.startswith("x86_64"):
-            builder.call(ir.Function(builder.module, ir.FunctionType(ir.VoidType(), []), "llvm.x86.sse.sfence"), [])
+            call_named(builder, "llvm.x86.sse.sfence", ir.VoidType(), [])
         builder.ret(status)
 
 
 def _now(builder: ir.IRBuilder) -> ir.Value:
     """Return the nanoseconds of the clock that ``time.perf_counter_ns`` reads on Linux."""
-    module, name = builder.module, "clock_gettime"
-    if name not in module.globals:
-        ir.Function(module, ir.FunctionType(I32, [I32, PTR]), name)
     with builder.goto_entry_block():
         time = builder.alloca(I64, 2)
-    builder.call(module.globals[name], [I32(_MONOTONIC), time])
+    call_named(builder, "clock_gettime", I32, [I32(_MONOTONIC), time])
     seconds = builder.load(time, typ=I64)
     rest = builder.load(builder.gep(time, [I64(8)], source_etype=I8), typ=I64)
     return builder.add(builder.mul(seconds, I64(1_000_000_000)), rest)

@@ -14,8 +14,9 @@ from typing import Any
 
 from llvmlite import ir
 
+from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.coroutines import Coroutine
-from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num
 from tileir.cpu.emit.exits import Exits
 from tileir.cpu.emit.record import TrapSite
 from tileir.cpu.emit.vectorizability import BlockLoop
@@ -311,10 +312,9 @@ def _elements(extents: Sequence[Extent]) -> int | None:
     return prod(extents) if all(isinstance(extent, int) for extent in extents) else None
 
 
-# ---------------------------------------------------------------- prefetches
+# ---------------------------------------------------------------- bytes of memory
 
 
-_PREFETCH = "llvm.prefetch.p0"
 CACHE_LINE = 64
 """Bytes of a line of the cache."""
 _SECOND_LEVEL, _DATA = 2, 1
@@ -323,8 +323,14 @@ _SECOND_LEVEL, _DATA = 2, 1
 
 def prefetch(builder: ir.IRBuilder, address: ir.Value) -> None:
     """Ask for the cache line at an address, which need not be memory."""
-    function = builder.module.globals.get(_PREFETCH)
-    if function is None:
-        type = ir.FunctionType(ir.VoidType(), [PTR, I32, I32, I32])
-        function = ir.Function(builder.module, type, _PREFETCH)
-    builder.call(function, [address, I32(0), I32(_SECOND_LEVEL), I32(_DATA)])
+    call_named(builder, "llvm.prefetch.p0", ir.VoidType(), [address, I32(0), I32(_SECOND_LEVEL), I32(_DATA)])
+
+
+def copy_bytes(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, length: ir.Value) -> None:
+    """Copy bytes between places that do not overlap."""
+    call_named(builder, "llvm.memcpy.p0.p0.i64", ir.VoidType(), [target, source, length, I1(0)])
+
+
+def clear_bytes(builder: ir.IRBuilder, address: ir.Value, length: ir.Value) -> None:
+    """Set bytes to 0."""
+    call_named(builder, "llvm.memset.p0.i64", ir.VoidType(), [address, I8(0), length, I1(0)])

@@ -6,6 +6,8 @@ new value may be computed from the old one; a view as the numbers it is made of;
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I64, PTR, memory_type
@@ -18,6 +20,7 @@ from tileir.cpu.emit.tiles import (
     Scalar,
     Tile,
     Window,
+    dense,
     fill,
     from_memory,
     new_buffer,
@@ -45,44 +48,41 @@ class Slot:
         raise NotImplementedError
 
 
-class TokenSlot(Slot):
-    def read(self, emit: Emitter) -> Lowered:
-        return None
+class RegistersSlot(Slot):
+    """A token, a tile of one element or a view: the registers that hold it, in stack cells.
 
-    def write(self, emit: Emitter, value: Lowered) -> None:
-        pass
+    Which memory a tensor view lies in does not go with it: where it does not fit, elements are looked up in all memory.
+    """
 
-    def differs(self, emit: Emitter) -> ir.Value:
-        return I1(0)
-
-    def publish(self, emit: Emitter) -> None:
-        pass
-
-
-class ScalarSlot(Slot):
-    def __init__(self, emit: Emitter, type: t.TileType) -> None:
+    def __init__(self, emit: Emitter, type: t.Type) -> None:
         self.type = type
-        self._memory = memory_type(type.element)
-        self._cell = emit.stack(self._memory)
-        self._written: ir.Value | None = None
+        self._kinds = kinds_of(type)
+        self._cells = [emit.stack(kind) for kind in self._kinds]
+        self._checked = False
+        self._written: list[ir.Value] = []
 
     def read(self, emit: Emitter) -> Lowered:
-        loaded = emit.builder.load(self._cell, typ=self._memory)
-        return Scalar(self.type, from_memory(emit.builder, self.type.element, loaded))
+        """Return the written value; the code that writes it is emitted first."""
+        words = [emit.builder.load(cell, typ=kind) for cell, kind in zip(self._cells, self._kinds)]
+        return value_of(emit.builder, self.type, words, self._checked)
 
     def write(self, emit: Emitter, value: Lowered) -> None:
-        assert isinstance(value, Tile)
-        self._written = to_memory(emit.builder, scalar(emit, value))
+        self._written = words_of(emit, value)
+        tensor = value.tensor if isinstance(value, NativeTileView) else value
+        self._checked = isinstance(tensor, NativeTensorView) and tensor.fit is not None
 
     def differs(self, emit: Emitter) -> ir.Value:
-        """Compare bits, so that NaN equals itself."""
-        builder, pattern = emit.builder, ir.IntType(8 * self.type.element.byte_size)
-        numbers = builder.load(self._cell, typ=self._memory), self._written
-        old, new = (one if self._memory == pattern else builder.bitcast(one, pattern) for one in numbers)
+        """Compare the bits of a number, so that NaN equals itself."""
+        if not isinstance(self.type, t.TileType):
+            return I1(bool(self._cells))
+        builder, (kind,), pattern = emit.builder, self._kinds, ir.IntType(8 * self.type.element.byte_size)
+        numbers = builder.load(self._cells[0], typ=kind), self._written[0]
+        old, new = (one if kind == pattern else builder.bitcast(one, pattern) for one in numbers)
         return builder.icmp_unsigned("!=", old, new)
 
     def publish(self, emit: Emitter) -> None:
-        emit.builder.store(self._written, self._cell)
+        for value, cell in zip(self._written, self._cells):
+            emit.builder.store(value, cell)
 
 
 class TileSlot(Slot):
@@ -124,66 +124,8 @@ class TileSlot(Slot):
         builder.store(current, self._next)
 
 
-class TensorSlot(Slot):
-    """A tensor view: whether it fits its memory, its address, extents and strides in stack cells.
-
-    Which memory that is does not go with it: where it does not fit, elements are looked up in all memory.
-    """
-
-    def __init__(self, emit: Emitter, rank: int) -> None:
-        self._rank = rank
-        self._kinds = [I1, I1, PTR, *[I64] * (2 * rank)]
-        self._cells = [emit.stack(kind) for kind in self._kinds]
-        self._checked = False
-        self._written: list[ir.Value] = []
-
-    def read(self, emit: Emitter) -> NativeTensorView:
-        """Return the written view; the code that writes it is emitted first."""
-        readable, writable, base, *numbers = (
-            emit.builder.load(cell, typ=kind) for cell, kind in zip(self._cells, self._kinds)
-        )
-        fit = Fit(None, readable, writable) if self._checked else None
-        return NativeTensorView(base, tuple(numbers[: self._rank]), tuple(numbers[self._rank :]), fit)
-
-    def write(self, emit: Emitter, value: Lowered) -> None:
-        assert isinstance(value, NativeTensorView)
-        fit = value.fit
-        self._checked = fit is not None
-        flags = [I1(0), I1(0)] if fit is None else [fit.read, fit.write]
-        self._written = [*flags, value.base, *value.extents, *value.strides]
-
-    def publish(self, emit: Emitter) -> None:
-        for value, cell in zip(self._written, self._cells):
-            emit.builder.store(value, cell)
-
-
-class TileViewSlot(Slot):
-    """A tile view: the tensor it cuts into tiles."""
-
-    def __init__(self, emit: Emitter, type: t.TileViewType) -> None:
-        self.type = type
-        self._tensor = TensorSlot(emit, type.tensor_view.rank)
-
-    def read(self, emit: Emitter) -> Lowered:
-        return NativeTileView(self._tensor.read(emit), self.type)
-
-    def write(self, emit: Emitter, value: Lowered) -> None:
-        assert isinstance(value, NativeTileView)
-        self._tensor.write(emit, value.tensor)
-
-    def publish(self, emit: Emitter) -> None:
-        self._tensor.publish(emit)
-
-
 def new_slot(emit: Emitter, type: t.Type) -> Slot:
-    if isinstance(type, t.TokenType):
-        return TokenSlot()
-    if isinstance(type, t.TensorViewType):
-        return TensorSlot(emit, type.rank)
-    if isinstance(type, t.TileViewType):
-        return TileViewSlot(emit, type)
-    tile = t.checked_cast(type, t.TileType)
-    return ScalarSlot(emit, tile) if tile.count == 1 else TileSlot(emit, tile)
+    return TileSlot(emit, type) if isinstance(type, t.TileType) and type.count > 1 else RegistersSlot(emit, type)
 
 
 def pass_values(emit: Emitter, slots: list[Slot], values: list[Lowered]) -> None:
@@ -192,3 +134,45 @@ def pass_values(emit: Emitter, slots: list[Slot], values: list[Lowered]) -> None
         slot.write(emit, value)
     for slot in slots:
         slot.publish(emit)
+
+
+# ---------------------------------------------------------------- values as registers
+
+
+def kinds_of(type: t.Type) -> list[ir.Type]:
+    """Return the types of the registers that hold a value; a tile of several elements is held by its address."""
+    if isinstance(type, t.TokenType):
+        return []
+    tensor = type.tensor_view if isinstance(type, t.TileViewType) else type
+    if isinstance(tensor, t.TensorViewType):
+        return [I1, I1, PTR, *[I64] * (2 * tensor.rank)]
+    tile = t.checked_cast(type, t.TileType)
+    return [memory_type(tile.element) if tile.count == 1 else PTR]
+
+
+def words_of(emit: Emitter, value: Lowered) -> list[ir.Value]:
+    """Return the registers that hold a value."""
+    if isinstance(value, NativeTileView):
+        value = value.tensor
+    if isinstance(value, NativeTensorView):
+        fit = (I1(0), I1(0)) if value.fit is None else (value.fit.read, value.fit.write)
+        return [*fit, value.base, *value.extents, *value.strides]
+    if not isinstance(value, Tile):
+        return []
+    return [to_memory(emit.builder, scalar(emit, value)) if value.type.count == 1 else dense(emit, value).base]
+
+
+def value_of(builder: ir.IRBuilder, type: t.Type, words: Sequence[ir.Value], checked: bool) -> Lowered:
+    """Return the value that registers hold; accesses through views are `checked`."""
+    if isinstance(type, t.TokenType):
+        return None
+    tensor = type.tensor_view if isinstance(type, t.TileViewType) else type
+    if isinstance(tensor, t.TensorViewType):
+        readable, writable, base, *numbers = words
+        fit = Fit(None, readable, writable) if checked else None
+        view = NativeTensorView(base, tuple(numbers[: tensor.rank]), tuple(numbers[tensor.rank :]), fit)
+        return NativeTileView(view, type) if isinstance(type, t.TileViewType) else view
+    tile = t.checked_cast(type, t.TileType)
+    if tile.count > 1:
+        return Window(tile, words[0], row_major(tile.shape))
+    return Scalar(tile, from_memory(builder, tile.element, words[0]))

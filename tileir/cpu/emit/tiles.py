@@ -274,6 +274,16 @@ def materialized(emit: Emitter, tile: Tile) -> Tile:
     return buffer
 
 
+def dense(emit: Emitter, tile: Tile) -> Window:
+    """Compute the tile in row-major order."""
+    found = materialized(emit, tile)
+    if isinstance(found, Window) and is_dense(found):
+        return found
+    buffer = new_buffer(emit, tile.type)
+    fill(emit, buffer, found)
+    return buffer
+
+
 def scalar(emit: Emitter, tile: Tile) -> Num:
     """Return the only element of a tile of one element."""
     return tile.at(emit, (I64(0),) * tile.type.rank)

@@ -26,7 +26,7 @@ from llvmlite import ir
 from tileir.cpu.analysis.coarsening import Coarsening
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.driver import KERNEL_ARGUMENTS, JoinedBlocksRun, add_driver
-from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num, memory_type
+from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, accesses_null
 from tileir.cpu.emit.exits import field_of
 from tileir.cpu.emit.record import (
@@ -39,23 +39,17 @@ from tileir.cpu.emit.record import (
     STATUS,
     TrapSite,
 )
-from tileir.cpu.emit.slots import Slot, new_slot
+from tileir.cpu.emit.slots import Slot, kinds_of, new_slot, value_of, words_of
 from tileir.cpu.emit.tiles import (
     Bounds,
-    Fit,
     Lowered,
-    NativeTensorView,
-    NativeTileView,
     Scalar,
     Tile,
     Window,
     fill,
     from_memory,
-    materialized,
     new_buffer,
     row_major,
-    scalar,
-    to_memory,
 )
 from tileir.cpu.llvm.metadata import DebugLines, PlaceOf
 from tileir.cpu.lowering.products import reserve_panels
@@ -261,7 +255,7 @@ def call_function(lowering: Lowering, function: Op, arguments: Sequence[Lowered]
     cells = [_result_cells(lowering, value.type) for value in outputs]
     places = [cell for group in cells for cell in group]
     with emit.region():
-        given = [word for argument in arguments for word in _words_of(emit, argument)]
+        given = [word for argument in arguments for word in words_of(emit, argument)]
         marks = [word for one in lowering.allocations for word in _allocation(one)]
         common = [lowering.arguments, *lowering.grid, *lowering.block_id, emit.arena, emit.free_place(), lowering.fuel]
         emit.arena_size = max(emit.arena_size, emit.arena_used + lowering.frames[function])
@@ -282,8 +276,8 @@ def _made(caller: Lowering, function: Op) -> ir.Function:
     body = function.regions[0]
     assert body is not None, "a function has a body"
     outputs = function.attributes["function_type"].results
-    kinds = [kind for parameter in body.args for kind in _kinds(parameter.type)]
-    places = [PTR for type in outputs for _ in _kinds(type)]
+    kinds = [kind for parameter in body.args for kind in kinds_of(parameter.type)]
+    places = [PTR for type in outputs for _ in kinds_of(type)]
     marks = [I64] * (4 * len(caller.allocations))
     common = [PTR, *[I32] * 6, PTR, I64, PTR]
     module = caller.emit.module
@@ -295,8 +289,8 @@ def _made(caller: Lowering, function: Op) -> ir.Function:
     lowering = _callee(caller, made, body)
     rest = list(made.args[len(common) + len(marks) :])
     for parameter in body.args:
-        taken = [rest.pop(0) for _ in _kinds(parameter.type)]
-        lowering.values[parameter] = _value_of(parameter.type, taken, lowering)
+        taken = [rest.pop(0) for _ in kinds_of(parameter.type)]
+        lowering.values[parameter] = value_of(lowering.builder, parameter.type, taken, lowering.checked)
     _run_body(lowering, body, outputs, rest)
     caller.frames[function] = max(caller.frames.get(function, 0), lowering.emit.arena_size)
     return made
@@ -351,12 +345,12 @@ def _run_body(lowering: Lowering, body: Block, outputs: Sequence[t.Type], places
     builder.position_at_end(returned)
     for slot, type in zip(results, outputs):
         value = slot.read(emit)
-        taken = [places.pop(0) for _ in _kinds(type)]
+        taken = [places.pop(0) for _ in kinds_of(type)]
         if isinstance(type, t.TileType) and type.count > 1:
             assert isinstance(value, Tile)
             fill(emit, Window(type, taken[0], row_major(type.shape)), value)
         else:
-            for word, place in zip(_words_of(emit, value), taken):
+            for word, place in zip(words_of(emit, value), taken):
                 builder.store(word, place)
     builder.branch(emit.exit)
     builder.position_at_end(emit.exit)
@@ -366,78 +360,18 @@ def _run_body(lowering: Lowering, body: Block, outputs: Sequence[t.Type], places
 # ---------------------------------------------------------------- values
 
 
-def _tensor_of(type: t.Type) -> t.TensorViewType | None:
-    if isinstance(type, t.TensorViewType):
-        return type
-    return type.tensor_view if isinstance(type, t.TileViewType) else None
-
-
-def _kinds(type: t.Type) -> list[ir.Type]:
-    """Return the types of the registers that hold a value."""
-    if isinstance(type, t.TokenType):
-        return []
-    tensor = _tensor_of(type)
-    if tensor is not None:
-        return [I1, I1, PTR, *[I64] * (2 * tensor.rank)]
-    tile = t.checked_cast(type, t.TileType)
-    return [memory_type(tile.element) if tile.count == 1 else PTR]
-
-
-def _words_of(emit: Emitter, value: Lowered) -> list[ir.Value]:
-    """Return the registers that hold a value."""
-    if isinstance(value, NativeTileView):
-        return _words_of(emit, value.tensor)
-    if isinstance(value, NativeTensorView):
-        fit = (I1(0), I1(0)) if value.fit is None else (value.fit.read, value.fit.write)
-        return [*fit, value.base, *value.extents, *value.strides]
-    if not isinstance(value, Tile):
-        return []
-    if value.type.count == 1:
-        return [to_memory(emit.builder, scalar(emit, value))]
-    return [_dense(emit, value).base]
-
-
-def _dense(emit: Emitter, tile: Tile) -> Window:
-    """Return the tile in a buffer of the arena, in row-major order."""
-    held = materialized(emit, tile)
-    order = row_major(tile.type.shape)
-    if isinstance(held, Window) and all(
-        isinstance(stride, ir.Constant) and stride == dense for stride, dense in zip(held.strides, order)
-    ):
-        return held
-    buffer = new_buffer(emit, tile.type)
-    fill(emit, buffer, held)
-    return buffer
-
-
-def _value_of(type: t.Type, words: list[ir.Value], lowering: Lowering) -> Lowered:
-    """Return the value that registers hold."""
-    tensor = _tensor_of(type)
-    if tensor is not None:
-        readable, writable, base, *numbers = words
-        fit = Fit(None, readable, writable) if lowering.checked else None
-        view = NativeTensorView(base, tuple(numbers[: tensor.rank]), tuple(numbers[tensor.rank :]), fit)
-        return NativeTileView(view, type) if isinstance(type, t.TileViewType) else view
-    if isinstance(type, t.TokenType):
-        return None
-    tile = t.checked_cast(type, t.TileType)
-    if tile.count > 1:
-        return Window(tile, words[0], row_major(tile.shape))
-    return Scalar(tile, from_memory(lowering.builder, tile.element, words[0]))
-
-
 def _result_cells(lowering: Lowering, type: t.Type) -> list[ir.Value]:
     """Return places for the registers of a result, or for the elements of a tile."""
     if isinstance(type, t.TileType) and type.count > 1:
         return [new_buffer(lowering.emit, type).base]
-    return [lowering.emit.stack(kind) for kind in _kinds(type)]
+    return [lowering.emit.stack(kind) for kind in kinds_of(type)]
 
 
 def _result(lowering: Lowering, type: t.Type, cells: list[ir.Value]) -> Lowered:
     if isinstance(type, t.TileType) and type.count > 1:
         return Window(type, cells[0], row_major(type.shape))
-    words = [lowering.builder.load(cell, typ=kind) for cell, kind in zip(cells, _kinds(type))]
-    return _value_of(type, words, lowering)
+    words = [lowering.builder.load(cell, typ=kind) for cell, kind in zip(cells, kinds_of(type))]
+    return value_of(lowering.builder, type, words, lowering.checked)
 
 
 def _allocation(bounds: Bounds) -> list[ir.Value]:

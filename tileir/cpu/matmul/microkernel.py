@@ -168,12 +168,7 @@ def load(builder: ir.IRBuilder, register: int, address: ir.Value, row_bytes: ir.
 
 def instruct(builder: ir.IRBuilder, instruction: str, operands: Sequence[ir.Value]) -> None:
     """Have the unit do one of its instructions."""
-    name = f"llvm.x86.{instruction}"
-    function = builder.module.globals.get(name)
-    if function is None:
-        types = [PTR if isinstance(operand.type, ir.PointerType) else operand.type for operand in operands]
-        function = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), types), name)
-    builder.call(function, operands)
+    call_named(builder, f"llvm.x86.{instruction}", ir.VoidType(), operands)
 
 
 def column_at(builder: ir.IRBuilder, place: ir.Value, kind: ir.Type) -> ir.Value:

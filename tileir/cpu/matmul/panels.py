@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import FLOAT, HALF, I1, I8, I32, I64, PTR, Num, memory_type
-from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.elements import FLOAT, HALF, I1, I8, I32, I64, Num, memory_type
+from tileir.cpu.emit.emitter import Emitter, Index, clear_bytes
 from tileir.cpu.emit.tiles import Converted, ExpressionTile, Permuted, RoundedToBf16, Tile, Window, distance, wide
 from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, transposed
 from tileir.cpu.matmul.microkernel import Panel, put_column
@@ -440,10 +440,8 @@ class Panels:
         """Clear the tags."""
         if self.tags is None:
             return
-        name, size = "llvm.memset.p0.i64", self.room.ways * self.room.numbers * self.room.tiles * _TAG
-        if name not in builder.module.globals:
-            ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [PTR, I8, I64, I1]), name)
-        builder.call(builder.module.globals[name], [self.tags, I8(0), I64(size), I1(0)])
+        size = self.room.ways * self.room.numbers * self.room.tiles * _TAG
+        clear_bytes(builder, self.tags, I64(size))
 
     def place(self, emit: Emitter, source: Factor, number: ir.Value, tile: ir.Value, steps: int) -> KeptPlace:
         """Return the place of a tile of so many `steps`: `tile` of the panel `number` along K."""

@@ -108,7 +108,7 @@ def _rounded_twice(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums:
 def _bf16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
     pairs = ir.VectorType(BFloat(), 2 * sums.type.count)
     operands = [sums, builder.bitcast(left, pairs), builder.bitcast(right, pairs)]
-    return _call(builder, f"llvm.x86.avx512bf16.dpbf16ps.{32 * sums.type.count}", operands)
+    return call_named(builder, f"llvm.x86.avx512bf16.dpbf16ps.{32 * sums.type.count}", sums.type, operands)
 
 
 def rounded_in_hardware(builder: ir.IRBuilder, numbers: ir.Value) -> ir.Value:
@@ -119,9 +119,8 @@ def rounded_in_hardware(builder: ir.IRBuilder, numbers: ir.Value) -> ir.Value:
 
 def _neon_bf16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
     pairs = ir.VectorType(BFloat(), 2 * sums.type.count)
-    return _call(
-        builder, "llvm.aarch64.neon.bfdot.v4f32.v8bf16", [sums, *(builder.bitcast(one, pairs) for one in (left, right))]
-    )
+    factors = [builder.bitcast(one, pairs) for one in (left, right)]
+    return call_named(builder, "llvm.aarch64.neon.bfdot.v4f32.v8bf16", sums.type, [sums, *factors])
 
 
 def _neon_dot(instruction: str, swapped: bool = False) -> Step:
@@ -130,7 +129,7 @@ def _neon_dot(instruction: str, swapped: bool = False) -> Step:
     def step(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
         quads = ir.VectorType(I8, 4 * sums.type.count)
         factors = [builder.bitcast(one, quads) for one in ((right, left) if swapped else (left, right))]
-        return _call(builder, f"llvm.aarch64.neon.{instruction}.v4i32.v16i8", [sums, *factors])
+        return call_named(builder, f"llvm.aarch64.neon.{instruction}.v4i32.v16i8", sums.type, [sums, *factors])
 
     return step
 
@@ -160,7 +159,7 @@ def _bytes(builder: ir.IRBuilder, unsigned: ir.Value, signed: ir.Value, sums: ir
     """Return four products of an unsigned and a signed byte each."""
     quads = ir.VectorType(I8, 4 * sums.type.count)
     operands = [sums, builder.bitcast(unsigned, quads), builder.bitcast(signed, quads)]
-    return _call(builder, f"llvm.x86.avx512.vpdpbusd.{32 * sums.type.count}", operands)
+    return call_named(builder, f"llvm.x86.avx512.vpdpbusd.{32 * sums.type.count}", sums.type, operands)
 
 
 def _bytes_swapped(builder: ir.IRBuilder, signed: ir.Value, unsigned: ir.Value, sums: ir.Value) -> ir.Value:
@@ -198,12 +197,3 @@ def _half(builder: ir.IRBuilder, words: ir.Value, first: int) -> ir.Value:
 
 def _integers(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
     return builder.add(sums, builder.mul(left, right))
-
-
-def _call(builder: ir.IRBuilder, name: str, operands: list[ir.Value]) -> ir.Value:
-    """Return a call of an intrinsic of one processor family, whose result is of the type of its first operand."""
-    function = builder.module.globals.get(name)
-    if function is None:
-        types = [operand.type for operand in operands]
-        function = ir.Function(builder.module, ir.FunctionType(types[0], types), name)
-    return builder.call(function, operands)

@@ -11,16 +11,14 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I1, I8, I64, PTR, memory_type
-from tileir.cpu.emit.emitter import Emitter, Extent, Index
+from tileir.cpu.emit.elements import I1, I64, memory_type
+from tileir.cpu.emit.emitter import Emitter, Extent, Index, clear_bytes, copy_bytes
 from tileir.cpu.emit.tiles import (
     UNUSED_BITS,
     ExpressionTile,
     Tile,
     Window,
     distance,
-    fill,
-    is_dense,
     materialized,
     new_buffer,
 )
@@ -71,16 +69,6 @@ def materialized_part(emit: Emitter, tile: Tile, counts: Sequence[ir.Value] | No
     return buffer
 
 
-def dense(emit: Emitter, tile: Tile) -> Window:
-    """Compute the tile in row-major order."""
-    found = materialized(emit, tile)
-    if isinstance(found, Window) and is_dense(found):
-        return found
-    buffer = new_buffer(emit, tile.type)
-    fill(emit, buffer, found)
-    return buffer
-
-
 # ---------------------------------------------------------------- rows
 
 
@@ -103,7 +91,7 @@ def copy_row(emit: Emitter, target: Window, source: Tile, dim: int, index: Index
         assert isinstance(source, Window), "it has rows"
         length = emit.builder.mul(count, I64(target.element.byte_size))
         ends = target.address(emit, index), source.address(emit, index)
-        _call(emit.builder, "llvm.memcpy.p0.p0.i64", (PTR, PTR, I64, I1), *ends, length, I1(0))
+        copy_bytes(emit.builder, *ends, length)
         return
     with emit.counted(I64(0), count, parallel=True) as position:
         at = moved(index, dim, position)
@@ -115,7 +103,7 @@ def pad_row(emit: Emitter, buffer: Window, dim: int, index: Index, first: ir.Val
     builder, extent = emit.builder, I64(buffer.type.shape[dim])
     if outside is None:
         length = builder.mul(builder.sub(extent, first), I64(buffer.element.byte_size))
-        _clear(builder, buffer.address(emit, moved(index, dim, first)), length)
+        clear_bytes(builder, buffer.address(emit, moved(index, dim, first)), length)
         return
     with emit.counted(first, extent, parallel=True) as position:
         at = moved(index, dim, position)
@@ -150,18 +138,7 @@ def copy_part(emit: Emitter, target: Window, source: Tile, counts: Sequence[ir.V
 
 def clear(emit: Emitter, buffer: Window) -> None:
     """Set every byte of a dense buffer to 0."""
-    _clear(emit.builder, buffer.base, I64(buffer.type.count * buffer.element.byte_size))
-
-
-def _clear(builder: ir.IRBuilder, address: ir.Value, length: ir.Value) -> None:
-    _call(builder, "llvm.memset.p0.i64", (PTR, I8, I64, I1), address, I8(0), length, I1(0))
-
-
-def _call(builder: ir.IRBuilder, name: str, types: Sequence[ir.Type], *arguments: ir.Value) -> None:
-    module = builder.module
-    if name not in module.globals:
-        ir.Function(module, ir.FunctionType(ir.VoidType(), types), name)
-    builder.call(module.globals[name], arguments)
+    clear_bytes(emit.builder, buffer.base, I64(buffer.type.count * buffer.element.byte_size))
 
 
 # ---------------------------------------------------------------- short rows, in masked vectors

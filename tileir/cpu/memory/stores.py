@@ -12,11 +12,21 @@ from tileir.analysis.region import is_view_box
 from tileir.cpu.analysis.loads import PutOffLoad
 from tileir.cpu.emit.elements import I1, I64, Num
 from tileir.cpu.emit.emitter import Emitter, Extent, Index
-from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, materialized, new_buffer, to_memory, turn_of
+from tileir.cpu.emit.tiles import (
+    ExpressionTile,
+    Tile,
+    Window,
+    dense,
+    fill,
+    materialized,
+    new_buffer,
+    to_memory,
+    turn_of,
+)
 from tileir.cpu.lowering.state import JoinedBlocks, Lowering
 from tileir.cpu.memory.cache_policy import ask_ahead, row_dimension, write_rows, write_tile
 from tileir.cpu.memory.checks import check, check_each_pointer, check_pointers, may_access
-from tileir.cpu.memory.copying import bounded_nest, copy_row, dense, materialized_part, write_part
+from tileir.cpu.memory.copying import bounded_nest, copy_row, materialized_part, write_part
 from tileir.cpu.memory.elements import count_change, update_element
 from tileir.cpu.memory.loads import any_odd, run_separately_unless
 from tileir.cpu.memory.regions import (

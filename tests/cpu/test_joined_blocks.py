@@ -117,7 +117,7 @@ def test_kernels_whose_tile_blocks_may_be_joined(name: str) -> None:
     assert (None if coarsening is None else coarsening.axis) == axis
     made = lowered(tileir.parse(text)["k"].entry, (), CheckLevel.ON)
     assert ("tileir.joined" in str(made.module)) is (axis is not None)
-    assert made.columns == (JOINED_COLUMNS if axis == 1 else COLUMNS)
+    assert made.plan.columns == (JOINED_COLUMNS if axis == 1 else COLUMNS)
 
 
 def test_strict_mode_looks_at_each_tile_block() -> None:

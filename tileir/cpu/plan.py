@@ -19,7 +19,7 @@ from tileir.cpu.analysis.live_extents import LiveExtents
 from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.analysis.reuse import Reuse
 from tileir.cpu.analysis.streams import Streams, Unchanged, streams_of, unchanged
-from tileir.cpu.emit.record import COLUMNS, CheckLevel
+from tileir.cpu.emit.record import COLUMNS, JOINED_COLUMNS, CheckLevel
 from tileir.cpu.llvm.engine import Host
 from tileir.cpu.matmul.policy import ProductOp, ProductPlan, ProductPolicy
 from tileir.ir import types as t
@@ -42,7 +42,6 @@ STRATEGIES = {
     "few rows": "products of few rows read the right factor from memory into registers",
     "runs of few rows": "tiles of several iterations are multiplied at once where rows are few",
     "factors in place": "factors that are multiplied once, and alone, are not packed",
-    "reduced squares": "many rows are reduced to vectors, which are turned as squares",
     "plain extremes": "the largest or smallest of a row is found by one comparison for each element",
 }
 """The strategies that can be switched off (`KernelPlan.without`), with descriptions."""
@@ -53,22 +52,18 @@ FAN = 8
 """Elements that a reduction joins in registers: three levels of a tree."""
 COSTLY, FAN_OF_COSTLY = 4, 2
 """Operations that make an element a costly one, and how many of those are joined: the code of each is repeated."""
-WIDEST = 4
-"""Bytes of the elements of rows that are reduced as squares."""
 
 
 @dataclass(frozen=True)
 class ReductionPlan:
     """The way a reduction or scan goes through its tree.
 
-    `fan` elements are joined in registers at first. Rows are reduced to vectors of `width` elements, if that is not
-    0, which are transposed as squares. `extreme`: True for the largest of a row, False for the smallest, None for
-    others.
+    `fan` elements are joined in registers at first. `extreme`: True for the largest of a row, False for the smallest,
+    None for others.
     """
 
     is_costly: bool
     fan: int
-    width: int
     extreme: bool | None
 
 
@@ -109,7 +104,17 @@ class KernelPlan:
     kept: Unchanged | None = None
     """The memory that the launch leaves unchanged, if panels are kept."""
     band: int = COLUMNS
-    """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
+    """Columns of a band of tile blocks that are not joined."""
+
+    @property
+    def most_joined(self) -> int:
+        """The largest number of tile blocks that run as one; 0 if they run one by one."""
+        return 0 if self.coarsening is None else MOST_JOINED // self.coarsening.largest
+
+    @property
+    def columns(self) -> int:
+        """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
+        return JOINED_COLUMNS if self.coarsening is not None and self.coarsening.axis == 1 else self.band
 
     @property
     def strict(self) -> bool:
@@ -222,18 +227,9 @@ class _Planner:
     def _reduction(self, fusion: Fusion, op: reduction.Reduce | reduction.Scan) -> ReductionPlan:
         is_costly = sum(map(fusion.weight, op.sources)) >= COSTLY
         if isinstance(op, reduction.Scan):
-            return ReductionPlan(is_costly, FAN, 0, None)
-        width = 0 if "reduced squares" in self.off else self._row_width(op)
+            return ReductionPlan(is_costly, FAN, None)
         extreme = None if is_costly or "plain extremes" in self.off else _extreme(op)
-        return ReductionPlan(is_costly, FAN_OF_COSTLY if is_costly else FAN, width, extreme)
-
-    def _row_width(self, op: reduction.Reduce) -> int:
-        """Return the elements of a vector to which rows are reduced; 0 if they are not."""
-        *_, rows, extent = (1, 1, *op.sources[0].tile.shape)
-        lanes = self.target.vector_bits // 32
-        is_last = op.dim == op.sources[0].tile.rank - 1
-        narrow = all(value.tile.element.byte_size <= WIDEST for value in op.sources)
-        return lanes if is_last and narrow and lanes >= FAN and min(rows, extent) >= lanes else 0
+        return ReductionPlan(is_costly, FAN_OF_COSTLY if is_costly else FAN, extreme)
 
 
 _REDUCTIONS = (reduction.Reduce, reduction.Scan)

@@ -10,7 +10,7 @@ from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.analysis.streams import next_place
 from tileir.cpu.emit.record import COLUMNS, CheckLevel
 from tileir.cpu.matmul.policy import ALL_COLUMNS, FEW, DeferralPlan, PanelRoom, ProductOp
-from tileir.cpu.plan import MOST_JOINED, FunctionPlan, KernelPlan, ReductionPlan, waits_for_others
+from tileir.cpu.plan import FunctionPlan, KernelPlan, ReductionPlan, waits_for_others
 from tileir.ir.core import Op, Value
 from tileir.ir.diagnostics import place_text
 from tileir.ir.escaping import shown
@@ -54,8 +54,8 @@ def _blocks(plan: KernelPlan) -> str:
     if plan.waits:
         return "tile blocks may wait for each other: those that do are set aside, and others run"
     if plan.coarsening is not None:
-        most = MOST_JOINED // plan.coarsening.largest
-        return f"up to {most} tile blocks that follow one another along {'xy'[plan.coarsening.axis]} run as one"
+        axis = "xy"[plan.coarsening.axis]
+        return f"up to {plan.most_joined} tile blocks that follow one another along {axis} run as one"
     return f"tile blocks run one by one, {_ORDERS[plan.band]}"
 
 
@@ -190,6 +190,4 @@ def _room(room: PanelRoom) -> str:
 def _reduction(plan: ReductionPlan) -> str:
     if plan.extreme is not None:
         return f"the {'largest' if plan.extreme else 'smallest'} of a row, by one comparison for each element"
-    parts = [f"{plan.fan} elements at a time"]
-    parts += [f"rows to vectors of {plan.width}, which are turned as squares"] * bool(plan.width)
-    return ", ".join(parts)
+    return f"{plan.fan} elements at a time"

@@ -19,8 +19,6 @@ function, which gives `SEPARATELY` (or any other number above 0) where it has do
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llvmlite import ir
 
 from tileir.cpu.emit import record
@@ -39,14 +37,6 @@ STAMP = 3 * 8
 """Bytes of a row of the table of tile blocks: nanoseconds of the monotonic clock at its begin and its end, and the
 arena of the thread that ran it."""
 _MONOTONIC = 1
-
-
-@dataclass(frozen=True)
-class JoinedBlocksRun:
-    """A run of joined tile blocks: up to `most` that follow one another along `axis`."""
-
-    axis: int
-    most: int
 
 
 def add_driver(module: ir.Module, stamps: int | None = None, sets_aside: bool = False) -> None:

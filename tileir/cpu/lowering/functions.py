@@ -25,14 +25,12 @@ from llvmlite import ir
 
 from tileir.cpu.analysis.coarsening import Coarsening
 from tileir.cpu.emit.coroutines import Coroutine
-from tileir.cpu.emit.driver import KERNEL_ARGUMENTS, JoinedBlocksRun, add_driver
+from tileir.cpu.emit.driver import KERNEL_ARGUMENTS, add_driver
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, accesses_null
 from tileir.cpu.emit.exits import field_of
 from tileir.cpu.emit.record import (
-    COLUMNS,
     FUEL,
-    JOINED_COLUMNS,
     JOINED_NAME,
     KERNEL_NAME,
     SLOTS,
@@ -55,7 +53,7 @@ from tileir.cpu.llvm.metadata import DebugLines, PlaceOf
 from tileir.cpu.lowering.products import reserve_panels
 from tileir.cpu.lowering.state import Counters, JoinedBlocks, JumpTarget, Lowering, NativeRules
 from tileir.cpu.memory.bounds import add_allocation
-from tileir.cpu.plan import MOST_JOINED, KernelPlan
+from tileir.cpu.plan import KernelPlan
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ops.module import Entry
@@ -70,6 +68,7 @@ _ARENA = 5
 class LoweredKernel:
     """A lowered entry: the LLVM module, what a thread needs, and where it can trap."""
 
+    plan: KernelPlan
     module: ir.Module
     arena_size: int
     traps: list[TrapSite]
@@ -80,17 +79,8 @@ class LoweredKernel:
     """The loops in which a tile block may be set aside."""
     values: dict[Value, Lowered]
     """The form that each value had when everything was lowered."""
-    joined: JoinedBlocksRun | None = None
-    """Set if the module has a function that runs several tile blocks as one."""
-    drives: bool = False
+    drives: bool
     """True if the module has a driver of its own (`cpu.emit.driver`)."""
-    band: int = COLUMNS
-    """Columns of a band of tile blocks that are not joined."""
-
-    @property
-    def columns(self) -> int:
-        """Tile blocks are numbered in bands of so many columns (`cpu.emit.record`)."""
-        return JOINED_COLUMNS if self.joined is not None and self.joined.axis == 1 else self.band
 
 
 @dataclass(frozen=True)
@@ -139,11 +129,13 @@ def lower_entry(
     reserve_panels(lowering, entry)
     lowering.run(entry.body)
     _end(emit)
-    joined = None if plan.coarsening is None else _joined(lowering, plan.coarsening, entry.body, global_names)
+    if plan.coarsening is not None:
+        _add_joined(lowering, plan.coarsening, entry.body, global_names)
     drives = plan.waits or instruments.stamps is not None
     if drives:
         add_driver(module, instruments.stamps, plan.waits)
     return LoweredKernel(
+        plan,
         module,
         emit.arena_size,
         emit.traps,
@@ -151,14 +143,12 @@ def lower_entry(
         lowering.warnings,
         lowering.waiting,
         lowering.values,
-        joined,
         drives,
-        plan.band,
     )
 
 
-def _joined(single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str]) -> JoinedBlocksRun:
-    """Return the function that runs several tile blocks as one."""
+def _add_joined(single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str]) -> None:
+    """Add the function that runs several tile blocks as one."""
     caller = single.emit
     function = _function(caller.module, JOINED_NAME, ir.FunctionType(I32, [*KERNEL_ARGUMENTS, I64]))
     emit = _entry_emitter(function)
@@ -170,7 +160,6 @@ def _joined(single: Lowering, coarsening: Coarsening, body: Block, global_names:
     lowering.run(body)
     _end(emit)
     caller.arena_size = max(caller.arena_size, emit.arena_size)
-    return JoinedBlocksRun(coarsening.axis, MOST_JOINED // coarsening.largest)
 
 
 def _function(module: ir.Module, name: str, type: ir.FunctionType) -> ir.Function:

@@ -26,7 +26,6 @@ from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView, Tile, wide
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.accumulators import I32_MAXIMUM
 from tileir.cpu.matmul.multiplication import Deferral, Repeated, new_deferral, new_repeated
-from tileir.cpu.matmul.panels import Panels
 from tileir.cpu.matmul.policy import ProductOp, fixed_dimensions, is_zero, load_of
 from tileir.ir import types as t
 from tileir.ir.core import Value
@@ -101,7 +100,7 @@ def begin_products(lowering: Lowering, loop: control.For) -> None:
     stays = _unchanged_by_block(lowering, loop)
     for op, found in _deferred(lowering, loop):
         found.begin(lowering.builder)
-        left, right = (_kept(lowering, loop, stays, *side) for side in ((op.lhs, -2), (op.rhs, -1)))
+        left, right = (_kept(lowering, loop, stays, factor) for factor in (op.lhs, op.rhs))
         left, right = replace(found.left, kept=left), replace(found.right, kept=right)
         rows = found.transposed
         if rows is not None:
@@ -115,7 +114,8 @@ def begin_repeated(lowering: Lowering, loop: control.For) -> None:
         found = lowering.panels.get(op)
         if isinstance(found, Repeated):
             found.begin(lowering.builder)
-            lowering.panels[op] = replace(found, right=_kept_right(lowering, loop, op, found))
+            kept = _kept(lowering, loop, _unchanged_by_block(lowering, loop), op.rhs)
+            lowering.panels[op] = replace(found, right=replace(found.right, kept=kept))
 
 
 def _products(loop: control.For) -> Iterator[ProductOp]:
@@ -127,23 +127,13 @@ def _deferred(lowering: Lowering, loop: control.For) -> list[tuple[ProductOp, De
     return [(op, panels) for op, panels in found if isinstance(panels, Deferral)]
 
 
-def _kept(lowering: Lowering, loop: control.For, stays: ir.Value, factor: Value, across: int) -> ir.Value:
-    """Emit a test of whether panels of a factor are kept; their lines are numbered along dimension `across`."""
-    view = _kept_view(lowering, loop, factor)
-    if view is None or view.tensor.fit is None:
-        return I1(0)
-    rank, builder = len(view.type.tile_shape), lowering.builder
-    shared = _is_shared(lowering, view, {*range(rank - 2), rank + across})
-    return builder.and_(builder.and_(stays, view.tensor.fit.read), shared)
-
-
-def _kept_right(lowering: Lowering, loop: control.For, op: ProductOp, found: Repeated) -> Panels:
-    """Return the panels of a right factor, told whether they stay."""
-    load, view, builder = load_of(op.rhs), _kept_view(lowering, loop, op.rhs), lowering.builder
+def _kept(lowering: Lowering, loop: control.For, stays: ir.Value, factor: Value) -> ir.Value:
+    """Emit a test of whether panels of a factor are kept."""
+    load, view, builder = load_of(factor), _kept_view(lowering, loop, factor), lowering.builder
     if load is None or view is None or view.tensor.fit is None:
-        return found.right
-    stays = builder.and_(_unchanged_by_block(lowering, loop), view.tensor.fit.read)
-    return replace(found.right, kept=builder.and_(stays, _is_shared(lowering, view, fixed_dimensions(load))))
+        return I1(0)
+    shared = _is_shared(lowering, view, fixed_dimensions(load))
+    return builder.and_(builder.and_(stays, view.tensor.fit.read), shared)
 
 
 def _unchanged_by_block(lowering: Lowering, loop: control.For) -> ir.Value:

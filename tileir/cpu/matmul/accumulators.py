@@ -72,7 +72,6 @@ class SaturatingSums:
 
     columns: int
     total: ir.Type
-    total_is_stored = False
     from_zero = True
 
     def block(self, builder: ir.IRBuilder, bases: Bases, row: ir.Value, column: ir.Value) -> Bases:
@@ -116,6 +115,12 @@ class ColumnStart:
 
     def finish(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, total: ir.Value) -> None:
         builder.store(builder.neg(total), _at(builder, I32, block[0], I64(column)), align=4)
+
+
+Accumulator = StoredSums | SaturatingSums | ColumnStart
+"""The beginning and end of sums: of a register block (`block`, given its bases and its place), and of each of its
+vectors (`start`, `finish`), named by their first place in it. Equal ones are of one kind; bases tell apart where they
+lie."""
 
 
 def _saturating(builder: ir.IRBuilder, before: ir.Value, total: ir.Value) -> ir.Value:

@@ -216,15 +216,7 @@ class Direct:
 
         arguments = [rows, columns, self.left.base, self.left.by_row, origin, place, *given]
         source, steps = self.right.source, [] if self.steps is None else [self.steps]
-        kind = (
-            self.right.product,
-            self.memory.element,
-            source.depth,
-            source.signed,
-            source.ahead is None,
-            len(steps),
-            self.left.by_step,
-        )
+        kind = self.right.product, self.memory.element, source.depth, source.signed, len(steps), self.left.by_step
         key = *kind, self.lanes, self.words, self.vectors, *known, self.flips, self.acc
         emit.shared(key, [*arguments, *steps], body)
 
@@ -320,22 +312,16 @@ class Direct:
         """Return the words of neighbouring columns at a step."""
         builder, product = emit.builder, self.right.product
         first = builder.mul(step, I64(product.group))
-        rows = [self._load(emit, column, builder.add(first, I64(i)), self.lanes) for i in range(product.group)]
+        steps = (builder.add(first, I64(i)) for i in range(product.group))
+        rows = [self.right.load(self.memory, column, step, self.lanes) for step in steps]
         return builder.bitcast(interleaved(builder, rows), ir.VectorType(product.word, self.lanes))
 
     def _loaded(self, emit: Emitter, column: ir.Value, step: ir.Value) -> ir.Value:
         """Return the words of a column at as many steps as there are lanes."""
         product = self.right.product
         k = emit.builder.mul(step, I64(product.group))
-        loaded = self._load(emit, column, k, self.words * product.group)
+        loaded = self.right.load(self.memory, column, k, self.words * product.group)
         return emit.builder.bitcast(loaded, ir.VectorType(product.word, self.words))
-
-    def _load(self, emit: Emitter, column: ir.Value, k: ir.Value, count: int) -> ir.Value:
-        """Load neighbours in memory, and prefetch those of the next tile."""
-        builder, memory, source = emit.builder, self.memory, self.right.source
-        if source.ahead is not None:
-            prefetch(builder, memory.moved(builder, column, builder.add(k, I64(source.depth))).base)
-        return self.right.load(memory, column, k, count)
 
 
 def direct(right: Packer, left: Rows, flips: bool, columns: int, acc: Sums) -> Direct | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from llvmlite import ir
 
@@ -16,7 +15,7 @@ from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import Emitter, as_register, prefetch
 from tileir.cpu.emit.vectors import broadcast
-from tileir.cpu.matmul.accumulators import StoredSums, Sums
+from tileir.cpu.matmul.accumulators import Accumulator, StoredSums, Sums
 from tileir.cpu.matmul.policy import Blocking, Shape
 from tileir.cpu.matmul.products import SIDE, Product
 
@@ -214,27 +213,6 @@ class Panel:
     def block(self, builder: ir.IRBuilder, product: Product, line: ir.Value) -> ir.Value:
         """Return the first word of the block that begins with a line."""
         return builder.gep(self.base, [builder.mul(line, as_register(self.by_block))], source_etype=product.word)
-
-
-class Accumulator(Protocol):
-    """The beginning and end of sums, for a register block and for each of its vectors, named by their first place in
-    it.
-
-    Accumulators of one kind are equal; `bases` tells apart where they lie.
-    """
-
-    def block(
-        self, builder: ir.IRBuilder, bases: Sequence[ir.Value], row: ir.Value, column: ir.Value
-    ) -> Sequence[ir.Value]:
-        """Return the pointers for the register block that begins at a place."""
-
-    def start(
-        self, builder: ir.IRBuilder, block: Sequence[ir.Value], row: int, column: int, lanes: int
-    ) -> ir.Value: ...
-
-    def finish(
-        self, builder: ir.IRBuilder, block: Sequence[ir.Value], row: int, column: int, total: ir.Value
-    ) -> None: ...
 
 
 Walks = tuple[list[tuple[ir.Value, int]], ...]

@@ -402,7 +402,7 @@ class Multiplication:
             def multiply_tiles(sums: Sums, bases: list[ir.Value], first: ir.Value, count: ir.Value) -> None:
                 words = builder.gep(panel, [builder.mul(first, I64(tile_steps * SIDE * WORD_BYTES))], source_etype=I8)
                 lines = builder.gep(right.base, [builder.mul(first, I64(tile_steps * WORD_BYTES))], source_etype=I8)
-                code = TransposedColumns(self.product, sums, self.right.ahead is not None)
+                code = TransposedColumns(self.product, sums, self.right.is_outside)
                 steps = builder.mul(count, I64(tile_steps))
                 code.multiply(emit, [rows, self.right.lines_needed, words, lines, pitch, steps, *bases])
 

@@ -68,7 +68,7 @@ class Factor:
     """One operand, one batch of it: `lines` x `depth` elements.
 
     `memory`: where the elements lie, if they do; `origin`: the memory that each is made from, that one or another;
-    `ahead`: the memory outside the arena that they are made from.
+    `is_outside`: it may lie outside the arena.
     `needed`: how many lines are needed, if not all. So many, and up to `LINES_AT_A_TIME` more, may be read.
     `unrounded`: memory with the f32 that the elements, which are bf16, are rounded from. `address`: that of the first
     element of `origin` outside the arena, 0 if it lies in the arena. `flipped`: sign bits of the elements, which are
@@ -80,7 +80,7 @@ class Factor:
     depth: int
     at: Callable[[Emitter, ir.Value, ir.Value], Num]
     memory: Strided | None
-    ahead: Strided | None
+    is_outside: bool = False
     needed: ir.Value | None = None
     unrounded: Strided | None = None
     origin: Strided | None = None
@@ -131,13 +131,13 @@ def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
     source = tile.source if isinstance(tile, Extended | Converted) else tile
     window, strides = _window_of(source)
     if window is None or not isinstance(source.element, t.ElementType):
-        return Factor(element, lines, depth, at, None, None)
+        return Factor(element, lines, depth, at, None)
     offset = emit.builder.mul(which, strides[0]) if batch else I64(0)
     origin = emit.builder.gep(window.base, [offset], source_etype=memory_type(source.element))
     by_line, by_k = reversed(strides[-2:]) if k_first else strides[-2:]
     memory = Strided(source.element, origin, by_line, by_k)
-    ahead = memory if window.shared else None
-    made = Factor(element, lines, depth, at, None, ahead, origin=memory, address=None if batch else window.known)
+    address = None if batch else window.known
+    made = Factor(element, lines, depth, at, None, window.shared, origin=memory, address=address)
     if isinstance(tile, Converted):
         return replace(made, unrounded=memory) if isinstance(tile, RoundedToBf16) else made
     return replace(made, memory=memory, signed=isinstance(tile, Extended) and tile.signed)
@@ -204,7 +204,7 @@ class Packer:
 
     def _serves_as_rows(self, memory: Strided, word_bytes: int) -> bool:
         """Return whether the elements already lie in the arena as the panel would hold them."""
-        if self.source.ahead is not None or memory.element is not self.product.element or self.source.flipped:
+        if self.source.is_outside or memory.element is not self.product.element or self.source.flipped:
             return False
         dense = isinstance(memory.by_line, ir.Constant) and memory.by_line.constant == self.source.depth
         return dense and memory.along_k and self.steps * word_bytes < LONG_ROW

@@ -1,14 +1,13 @@
 """Native code for reductions and scans (spec: reduction#top).
 
 The trees of the specification become loops without dependences, which vectorise along rows and columns; several levels
-of a reduction are joined in registers before anything is stored. Many rows are each reduced to a vector; squares of
-these are turned, so that the levels within a vector are joined for as many rows at once.
+of a reduction are joined in registers before anything is stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from llvmlite import ir
@@ -16,7 +15,6 @@ from llvmlite import ir
 from tileir.cpu.emit.elements import I1, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.tiles import Scalar, Tile, Window, materialized, new_buffer, row_major, scalar, wide
-from tileir.cpu.emit.vectors import transposed
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.plan import FAN
 from tileir.ir import types as t
@@ -56,11 +54,7 @@ def lower_reduce(lowering: Lowering, op: reduction.Reduce) -> None:
     sources = [lowering.tile(value) for value in op.sources]
     targets = [new_buffer(emit, value.type) for value in op.outputs]
     outer = sources[0].type.shape[: op.dim]
-    width = lowering.here.reductions[op].width
-    if width:
-        emit.loop_nest(outer[:-1], lambda index: _reduce_rows(lowering, op, sources, targets, index, width))
-    else:
-        emit.loop_nest(outer, lambda index: _reduce_at(lowering, op, sources, targets, index))
+    emit.loop_nest(outer, lambda index: _reduce_at(lowering, op, sources, targets, index))
     extreme = _extreme_of(lowering, op)
     if extreme is not None:
         _settle(emit, sources[0], targets[0], extreme)
@@ -69,10 +63,9 @@ def lower_reduce(lowering: Lowering, op: reduction.Reduce) -> None:
 
 
 def _reduce_at(
-    lowering: Lowering, op: reduction.Reduce, sources: list[Tile], targets: list[Window], outer: Index, left: int = 1
+    lowering: Lowering, op: reduction.Reduce, sources: list[Tile], targets: list[Window], outer: Index
 ) -> None:
-    """Reduce everything at one index of the dimensions before `dim`, in rounds that leave ever fewer elements, `left`
-    in the end."""
+    """Reduce everything at one index of the dimensions before `dim`, in rounds that leave ever fewer elements."""
     emit = lowering.emit
     extent, *inner = sources[0].type.shape[op.dim :]
 
@@ -80,15 +73,14 @@ def _reduce_at(
         return _at(emit, sources, (*outer, *index))
 
     def write(index: Index, numbers: list[Num]) -> None:
-        _put(emit, targets, (*outer, *(index[1:] if left == 1 else index)), numbers)
+        _put(emit, targets, (*outer, *index[1:]), numbers)
 
     extreme = _extreme_of(lowering, op)
-    *counts, last = _counts(extent, lowering.here.reductions[op].fan, left)
-    for count in counts:
+    for count in _counts(extent, lowering.here.reductions[op].fan):
         parts = [_part(emit, t.tile(source.element, count, *inner)) for source in sources]
         _round(lowering, op, (extent, *inner), count, read, partial(_put, emit, parts), extreme)
         read, extent = partial(_at, emit, parts), count
-    _round(lowering, op, (extent, *inner), last, read, write, extreme)
+    _round(lowering, op, (extent, *inner), 1, read, write, extreme)
 
 
 def _part(emit: Emitter, type: t.TileType) -> Window:
@@ -97,58 +89,13 @@ def _part(emit: Emitter, type: t.TileType) -> Window:
     return Window(type, emit.stack_bytes(size), row_major(type.shape)) if size <= LITTLE else new_buffer(emit, type)
 
 
-def _counts(extent: int, fan: int, left: int) -> list[int]:
-    """Return the number of elements that each round leaves: as many as fill a vector, before the only one."""
-    counts, least = [], max(left, FAN)
-    while extent > least:
-        extent, fan = max(extent // fan, least), FAN
+def _counts(extent: int, fan: int) -> list[int]:
+    """Return the elements that each round but the last leaves: as many as fill a vector, before the only one."""
+    counts = []
+    while extent > FAN:
+        extent, fan = max(extent // fan, FAN), FAN
         counts.append(extent)
-    return [*counts, left] if left == 1 or not counts else counts
-
-
-def _reduce_rows(
-    lowering: Lowering, op: reduction.Reduce, sources: list[Tile], targets: list[Window], outer: Index, width: int
-) -> None:
-    """Reduce the rows at one index of the dimensions before them: to `width` elements each, then as many rows at
-    once."""
-    emit = lowering.emit
-    rows = sources[0].type.shape[-2]
-    parts = [new_buffer(emit, t.tile(source.element, rows, width)) for source in sources]
-
-    def reduce_row(row: Index) -> None:
-        places = [replace(part, strides=(*[I64(0)] * len(outer), *part.strides)) for part in parts]
-        _reduce_at(lowering, op, sources, places, (*outer, *row), width)
-
-    emit.loop_nest((rows,), reduce_row)
-    turned = [_turned(emit, part) for part in parts]
-
-    def write(index: Index, numbers: list[Num]) -> None:
-        _put(emit, targets, (*outer, *index[1:]), numbers)
-
-    _round(lowering, op, (width, rows), 1, partial(_at, emit, turned), write)
-
-
-def _turned(emit: Emitter, source: Window) -> Window:
-    """Return a copy of a dense matrix that is as wide as a vector, column by column."""
-    rows, width = source.type.shape
-    target = new_buffer(emit, t.tile(source.element, width, rows))
-    kind, align = memory_type(source.element), source.element.byte_size
-
-    def turn(emit: Emitter, arguments: Sequence[ir.Value]) -> None:
-        builder, (before, after) = emit.builder, arguments
-
-        def place(base: ir.Value, number: ir.Value) -> ir.Value:
-            return builder.gep(base, [number], source_etype=kind)
-
-        with emit.counted(I64(0), I64(rows), width) as first:
-            starts = [builder.mul(builder.add(first, I64(row)), I64(width)) for row in range(width)]
-            vector = ir.VectorType(kind, width)
-            found = [builder.load(place(before, start), typ=vector, align=align) for start in starts]
-            for number, column in enumerate(transposed(builder, found)):
-                builder.store(column, place(after, builder.add(first, I64(number * rows))), align=align)
-
-    emit.shared(("turned", source.element, rows, width), [source.base, target.base], turn)
-    return target
+    return counts
 
 
 def _round(

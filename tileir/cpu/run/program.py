@@ -253,8 +253,9 @@ def facts_of(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
     traps = [(number[site.op], site.message, site.kind.value) for site in kernel.traps]
     prints, waiting = ([number[op] for op in listed] for listed in (kernel.prints, kernel.waiting))
     warnings = [(number[op], message) for op, message in kernel.warnings]
-    most, axis = (0, 0) if kernel.joined is None else (kernel.joined.most, kernel.joined.axis)
-    return Facts(kernel.arena_size, prints, waiting, warnings, traps, kernel.columns, most, axis, kernel.drives)
+    plan, joined = kernel.plan, kernel.plan.coarsening
+    most, axis = plan.most_joined, 0 if joined is None else joined.axis
+    return Facts(kernel.arena_size, prints, waiting, warnings, traps, plan.columns, most, axis, kernel.drives)
 
 
 # ---------------------------------------------------------------- programs with instruments

@@ -339,5 +339,16 @@ NOT_GATHERED: dict[str, str] = {
     "rows may wrap": _table(flag=""),
     "no column may be there": _table(count="addi %m, %c0 : tile<i32>"),
     "width may be 0": _table(width="addi %s, %c0 : tile<i32>"),
+    "rows are moved before they are multiplied": _table()
+    .replace(
+        "muli %down",
+        "muli %further",
+    )
+    .replace(
+        "%starts =",
+        "%blocks = reshape %bx : tile<i32> -> tile<1x1xi32>\n"
+        "%moved = broadcast %blocks : tile<1x1xi32> -> tile<4x1xi32>\n"
+        "%further = addi %down, %moved overflow<no_signed_wrap> : tile<4x1xi32>\n%starts =",
+    ),
 }
 """Kernels whose rows they cannot."""

@@ -12,7 +12,7 @@ A row that is masked off gets an index beyond the tensor, which such views skip.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 
 from tileir.analysis.affine import Affines
@@ -85,12 +85,13 @@ class RowTiles(LinearTiles):
         return Linear(zero, (number(0, WIDEST),) * value.tile.rank, TableRows(value, wide[0], number(1, WIDEST)))
 
     def exact(self, value: Value, overflow: Overflow, found: Linear) -> Linear | None:
-        """Return the form of a sum or product if no element wraps around."""
+        """Return the form of a sum, or of a product of rows alone, if no element wraps around."""
         op = value.op
         assert isinstance(op, AddI | MulI), "rows are in no other operation"
-        if found.rows is None or overflow in PROMISED:
-            return found if found.rows is not None else None
-        return found if self.known.fits(op) else None
+        is_alone = all(known_number(one) == 0 for one in (found.base, *found.steps))
+        if found.rows is None or not (is_alone or isinstance(op, AddI)):
+            return None
+        return found if overflow in PROMISED or self.known.fits(op) else None
 
 
 _MOVED_ROWS = (Broadcast, Reshape, Permute, AddI, MulI, ExtI, Offset)
@@ -117,12 +118,9 @@ def table_of(op: LoadPtr | StorePtr, tiles: LinearTiles, prover: Prover) -> RowT
     access = MemoryAccess.of(op)
     shape, found = access.address.tile.shape, RowTiles(tiles).of(access.address)
     rows = None if found is None else found.rows
-    if (
-        found is None
-        or rows is None
-        or known_number(found.steps[rows.dim]) != 0
-        or not tiles.is_at_least(rows.value, 0)
-    ):
+    if found is None or rows is None or known_number(found.steps[rows.dim]) != 0:
+        return None
+    if not tiles.is_at_least(rows.value, 0):
         return None
     strides = tuple(
         rows.width if dim == rows.dim else number(1, WIDEST) if extent == 1 else step
@@ -134,25 +132,25 @@ def table_of(op: LoadPtr | StorePtr, tiles: LinearTiles, prover: Prover) -> RowT
     parts = [] if access.mask is None else parts_of(access.mask)
     of_rows = [part for part in parts if _is_of_rows(part, rows.dim)]
     masks = tuple(dict.fromkeys(part.value for part in of_rows))
-    others = [part for part in parts if part.value not in masks]
-    return _bounded_table(access, RowTable(found.base, rows, (), strides, masks, None), others, prover)
+    padding = None if access.padding is None else padding_of(constant_of(access.padding))
+    if padding is None and access.padding is not None and access.mask is not None:
+        return None
+    extents = _extents([part for part in parts if part.value not in masks], rows, shape, prover)
+    return None if extents is None else RowTable(found.base, rows, extents, strides, masks, padding)
 
 
-def _bounded_table(
-    access: MemoryAccess, table: RowTable, others: Sequence[MaskPart], prover: Prover
-) -> RowTable | None:
-    """Return a table with its extents and its padding."""
-    seen = [(inequalities(part.value, prover.tiles), part.dims) for part in others]
-    parts = [one.at(dims) for some, dims in seen for one in some.parts]
-    extents = extents_of(parts, access.address.tile.shape, prover) if all(some.complete for some, _ in seen) else None
-    last = prover.tiles.known.range(table.rows.value).high
+def _extents(
+    parts: Sequence[MaskPart], rows: TableRows, shape: Sequence[int], prover: Prover
+) -> tuple[ScalarFormula, ...] | None:
+    """Return the extents of a table, as the parts of a mask that are not of its rows bound them; None if they may do
+    something else."""
+    seen = [(inequalities(part.value, prover.tiles), part.dims) for part in parts]
+    bounds = [one.at(dims) for some, dims in seen for one in some.parts]
+    extents = extents_of(bounds, shape, prover) if all(some.complete for some, _ in seen) else None
+    last = prover.tiles.known.range(rows.value).high
     if extents is None or last >= 1 << 62:
         return None
-    count = number(last + 1, WIDEST)
-    extents = tuple(count if dim == table.rows.dim else one for dim, one in enumerate(extents))
-    padding = None if access.padding is None else padding_of(constant_of(access.padding))
-    missing = access.padding is not None and access.mask is not None and padding is None
-    return None if missing else replace(table, extents=extents, padding=padding)
+    return tuple(number(last + 1, WIDEST) if dim == rows.dim else one for dim, one in enumerate(extents))
 
 
 def _is_of_rows(part: MaskPart, row_dim: int) -> bool:

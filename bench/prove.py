@@ -1,9 +1,9 @@
-"""The share of examples and cuTile examples for which `tileir prove` decides without a run whether tile blocks race and
-whether accesses stay in their arrays.
+"""The share of examples and cuTile examples for which `tileir prove` decides whether tile blocks race and whether
+accesses stay in their arrays.
 
     python bench/prove.py
 
-Decided means: for this launch at least. The rest says why it is open.
+Decided means: for this launch at least, in every order of its tile blocks. The rest says why it is open.
 """
 
 from __future__ import annotations

@@ -233,6 +233,56 @@ def test_what_a_flag_orders_is_left_to_a_run() -> None:
     assert tileir.prove(kernel, grid, *given).races.scope is Scope.RUN
 
 
+SCATTER = """
+    entry @k(%index: tile<ptr<i32>>, %out: tile<ptr<i32>>) {
+      %x, %y, %z = get_tile_block_id : tile<i32>
+      %from = offset %index, %x : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      FETCH
+      %to = offset %out, %at : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      %s = store_ptr_tko weak %to, %x : tile<ptr<i32>>, tile<i32> -> token
+    }"""
+LOADED = "%at, %t = load_ptr_tko weak %from : tile<ptr<i32>> -> tile<i32>, token"
+DRAWN = """%one = constant <i32: 1> : tile<i32>
+      %at, %t = atomic_rmw_tko relaxed device %index, add, %one : tile<ptr<i32>>, tile<i32> -> tile<i32>, token"""
+
+
+def test_a_run_whose_addresses_nobody_writes_holds_for_all_orders() -> None:
+    kernel = tileir.parse(SCATTER.replace("FETCH", LOADED))["k"]
+    order, out = np.array([3, 1, 0, 2], np.int32), np.zeros(4, np.int32)
+    report = tileir.prove(kernel, 4, order, out)
+    assert scopes(report) == (Scope.LAUNCH, Scope.LAUNCH) and report.ok
+    assert "'index' holds the values of the run" in report.races.assuming and report.races.holds_here
+    assert tileir.prove(kernel, 4, order, out, run=False).races.scope is Scope.OPEN
+    twice = tileir.prove(kernel, 4, np.array([3, 1, 1, 2], np.int32), out)
+    assert (twice.races.outcome, twice.bounds.outcome) == (Answer.PRESENT, Answer.ABSENT)
+    outside = tileir.prove(kernel, 4, np.array([3, 1, 4, 2], np.int32), out)
+    assert outside.bounds.outcome is Answer.PRESENT
+
+
+def test_a_run_whose_addresses_may_change_is_one_run() -> None:
+    drawn = tileir.parse(SCATTER.replace("FETCH", DRAWN))["k"]
+    assert tileir.prove(drawn, 4, np.zeros(1, np.int32), np.zeros(4, np.int32)).races.scope is Scope.RUN
+    loaded = tileir.parse(SCATTER.replace("FETCH", LOADED))["k"]
+    memory = np.array([4, 5, 6, 7, 0, 0, 0, 0], np.int32)
+    # The indices lie in the array that is written.
+    assert tileir.prove(loaded, 4, memory, memory).races.scope is Scope.RUN
+
+
+def test_a_condition_that_a_tile_block_changes_is_of_one_run() -> None:
+    kernel = tileir.parse("""
+    entry @k(%flag: tile<ptr<i32>>, %out: tile<ptr<i32>>) {
+      %zero = constant <i32: 0> : tile<i32>
+      %one = constant <i32: 1> : tile<i32>
+      %seen, %t = load_ptr_tko relaxed device %flag : tile<ptr<i32>> -> tile<i32>, token
+      %set = store_ptr_tko relaxed device %flag, %one token=%t : tile<ptr<i32>>, tile<i32> -> token
+      %first = cmpi equal %seen, %zero, signed : tile<i32> -> tile<i1>
+      if %first {
+        %s = store_ptr_tko weak %out, %one : tile<ptr<i32>>, tile<i32> -> token
+      }
+    }""")["k"]
+    assert tileir.prove(kernel, 2, np.zeros(1, np.int32), np.zeros(1, np.int32)).races.scope is not Scope.LAUNCH
+
+
 def test_loops_in_steps_of_the_whole_grid() -> None:
     kernel = kernel_of(
         VIEW.replace("STRIDE", "%columns"),

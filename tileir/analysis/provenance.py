@@ -17,7 +17,7 @@ from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ir.effects import Effect
 from tileir.ops import calls, core
-from tileir.ops.control import For, Loop
+from tileir.ops.control import For, If, Loop
 from tileir.ops.module import Entry
 
 ANYWHERE = -1
@@ -138,3 +138,28 @@ def _unknown_results(op: Op) -> Sequence[Value]:
     if own or (access_of(op) is None and any(map(_leads, op.operands))):
         return []
     return [result for result in op.results if _leads(result)]
+
+
+def deciding_accesses(entry: Entry) -> dict[Op, frozenset[int]]:
+    """Return the accesses whose results decide which memory a launch touches, each with the parameters that it may go
+    through: addresses, masks, conditions and loop bounds are computed from them."""
+    sources: dict[Value, list[Value]] = defaultdict(list)
+    work: list[Value] = []
+    for op in reachable(entry):
+        for source, result in _all_flows(op):
+            sources[result].append(source)
+        access = access_of(op)
+        if access is not None:
+            work += [operand for operand in op.operands if operand is not access.value]
+        elif isinstance(op, If | For):
+            work += op.operands[:3] if isinstance(op, For) else op.operands
+    provenance, found, seen = Provenance(entry), dict[Op, frozenset[int]](), set(work)
+    while work:
+        value = work.pop()
+        access = None if value.op is None or isinstance(value.type, t.TokenType) else access_of(value.op)
+        if access is not None:
+            found[access.op] = provenance.of(access.address)
+        more = [source for source in sources[value] if source not in seen]
+        seen.update(more)
+        work += more
+    return found

@@ -25,6 +25,7 @@ class SanitizerReport:
 
     ``kinds`` are those that were looked for. ``notes`` name the elements that were never written, of arrays that were
     written in part, and arrays whose strides a kernel was not told; of a whole script they say in how many launches.
+    ``kept`` are the parameters whose memory the launch has left as it was.
     ``prove`` gives `proofs`, which takes longer than many a launch.
     """
 
@@ -34,6 +35,7 @@ class SanitizerReport:
     sources: tuple[Source, ...] = ()
     kinds: frozenset[str] = frozenset(KINDS)
     notes: tuple[str, ...] = ()
+    kept: frozenset[str] = frozenset()
     prove: Callable[[], tuple[ProofReport, ...]] = field(default=tuple, repr=False, compare=False)
 
     @cached_property

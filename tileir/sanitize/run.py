@@ -67,6 +67,7 @@ def sanitized(
     after: list[np.ndarray] = []
     storages: list[tuple[int, int]] = []
     notes: tuple[str, ...] = ()
+    kept: frozenset[str] = frozenset()
     for position, order in enumerate(orders):
         if position:
             _restore(launch.memory, before)
@@ -74,6 +75,7 @@ def sanitized(
         _run(launch, session, function, order, uninitialized)
         if not position:
             notes = tuple(_never_written(launch))
+            kept = frozenset(name for name, value in zip(launch.names, launch.arguments) if _is_kept(launch, value))
             after = _contents(launch.memory) if len(orders) > 1 else []
             storages = launch.memory.storages
         else:
@@ -83,7 +85,16 @@ def sanitized(
     sources, findings = _sources(launch.module), session.collector.all()
     if any(finding.severity == "error" for finding in findings):
         notes = ()  # a launch that went wrong may have ended before it wrote the rest
-    return SanitizerReport(findings, launch.entry.sym_name, len(orders), sources, kinds, notes)
+    return SanitizerReport(findings, launch.entry.sym_name, len(orders), sources, kinds, notes, kept)
+
+
+def _is_kept(launch: SanitizedLaunch, value: object) -> bool:
+    """Return whether an argument leads to memory that the run has left as it was."""
+    allocation = launch.memory.find(int(value)) if isinstance(value, np.uint64) else None
+    if allocation is None:
+        return False
+    covered = launch.memory.shadow(allocation, LARGEST_CELL).covered
+    return covered is None or not covered.any()
 
 
 MOST_RANGES = 3

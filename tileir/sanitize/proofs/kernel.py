@@ -8,6 +8,9 @@ from math import prod
 from types import MappingProxyType
 
 from tileir.analysis.disjoint import Block
+from tileir.analysis.effects import accesses_of, own_effect, reachable, writes
+from tileir.analysis.provenance import ANYWHERE, deciding_accesses
+from tileir.ir.effects import Effect
 from tileir.ir.loc import Source
 from tileir.ops.module import Entry
 from tileir.sanitize.findings import Finding
@@ -26,10 +29,12 @@ MOST_BLOCKS = 1 << 12
 
 @dataclass(frozen=True)
 class KernelProof:
-    """The results found without a run."""
+    """The results found without a run. ``settling`` are the parameters of the arrays whose values decide what a launch
+    touches; None if something else decides, or tile blocks may wait for each other."""
 
     races: RaceProof
     bounds: BoundsProof
+    settling: frozenset[str] | None = None
 
     @property
     def _parts(self) -> tuple[RaceProof | BoundsProof, ...]:
@@ -57,11 +62,22 @@ class KernelProof:
             verdict, witness = part.verdict, part.collision if isinstance(part, RaceProof) else part.escape
             run = ran.get(grid or _extents(verdict) or (0, 0, 0))
             seen = [] if run is None else [one for one in run if one.kind == SUBJECTS[verdict.subject]]
-            verdicts.append(_after(verdict, run, seen))
+            verdicts.append(self._settled(_after(verdict, run, seen), run))
             if verdicts[-1].outcome is Answer.PRESENT:
                 found += [ProofFinding(one, True) for one in seen]
                 found += [ProofFinding(witness.finding(), False)] if witness is not None and not seen else []
         return ProofReport(kernel, verdicts[0], verdicts[1], tuple(found), sources)
+
+    def _settled(self, verdict: ProofVerdict, ran: SanitizerReport | None) -> ProofVerdict:
+        """Return what a run without a fault says of all orders of its tile blocks: the same, if what decides about
+        accesses is never written. The first write to it would have been one of the run."""
+        clean = verdict.scope is Scope.RUN and verdict.outcome is Answer.ABSENT and ran is not None and ran.ok
+        if not clean or ran is None or ran.runs > 1 or not ran.kinds.issuperset(SUBJECTS.values()):
+            return verdict
+        if self.settling is None or not self.settling <= ran.kept:
+            return verdict
+        assuming = {*verdict.assuming, *(f"'{name}' holds the values of the run" for name in self.settling)}
+        return replace(verdict, scope=Scope.LAUNCH, assuming=tuple(sorted(assuming)), holds_here=True)
 
 
 def _extents(verdict: ProofVerdict) -> Block | None:
@@ -89,7 +105,18 @@ def proved(
     scopes = _scopes(entry, launch, launched)
     bounds = prove_bounds(accesses, scopes, keep)
     races = prove_races(accesses, scopes, keep)
-    return KernelProof(replace(races, verdict=_inside(races.verdict, bounds.verdict)), bounds)
+    races = replace(races, verdict=_inside(races.verdict, bounds.verdict))
+    return KernelProof(races, bounds, _settling(entry, launch.parameters))
+
+
+def _settling(entry: Entry, names: Sequence[str]) -> frozenset[str] | None:
+    """Return the parameters of the arrays whose values decide what a launch touches."""
+    found = deciding_accesses(entry)
+    own = any(own_effect(op) & (Effect.ALLOCATE | Effect.HOST) for op in reachable(entry))
+    waits = any(access.acquires for access in accesses_of(entry))
+    if own or waits or any(ANYWHERE in origins or writes(op) for op, origins in found.items()):
+        return None
+    return frozenset(names[origin] for origins in found.values() for origin in origins)
 
 
 def _scopes(entry: Entry, launch: KnownLaunch, launched: bool) -> list[Scoped]:

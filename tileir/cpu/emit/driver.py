@@ -25,6 +25,7 @@ from tileir.cpu.emit import record
 from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.coroutines import NULL, call
 from tileir.cpu.emit.elements import I8, I32, I64, PTR
+from tileir.cpu.emit.emitter import either
 from tileir.cpu.emit.exits import RARE, FunctionAddress, attend, field_of, wanted
 from tileir.cpu.emit.record import ABANDONED, SET_ASIDE
 
@@ -161,13 +162,13 @@ class _Driver:
     def _go_on(self) -> None:
         """Continue with the next tile block; a trap lowers the limit and ends the loop."""
         blocks, builder = self._blocks, self._at("left")
-        self._result = _joined_ways(builder, I32, self._results)
+        self._result = either(builder, I32, *self._results)
         builder.cbranch(_is_trap(builder, self._result), blocks["trapped"], blocks["done"])
         self._at("trapped")
         builder.atomic_rmw("min", self._launch.limit, self._number, "monotonic")
         builder.branch(blocks["done"])
         self._at("after")
-        following = builder.add(self._number, _joined_ways(builder, I64, self._ran))
+        following = builder.add(self._number, either(builder, I64, *self._ran))
         self._number.add_incoming(following, blocks["after"])
         builder.cbranch(builder.icmp_signed("<", following, self._last), blocks["head"], blocks["fetch"])
 
@@ -219,14 +220,6 @@ def _keep_handle(builder: ir.IRBuilder, launch: _Launch, handle: ir.Value, statu
     """Write down the handle of a tile block as long as that is set aside: whoever ends the launch has to know."""
     aside = builder.icmp_signed("==", status, I32(SET_ASIDE))
     builder.store(builder.select(aside, handle, NULL), launch.line(record.HANDLE))
-
-
-def _joined_ways(builder: ir.IRBuilder, type: ir.Type, ways: list[tuple[ir.Value, ir.Block]]) -> ir.Value:
-    """Return the value that belongs to the way by which control came."""
-    found = builder.phi(type)
-    for value, block in ways:
-        found.add_incoming(value, block)
-    return found
 
 
 def _is_trap(builder: ir.IRBuilder, status: ir.Value) -> ir.Value:

@@ -30,6 +30,11 @@ def memory_type(element: t.ElementType | t.PointerType) -> ir.Type:
     return _NATIVE_FLOATS.get(element) or ir.IntType(max(8, element.memory_bits))
 
 
+def is_number(value: ir.Value, number: int) -> bool:
+    """Return whether a register is known to hold a number."""
+    return isinstance(value, ir.Constant) and bool(value.constant == number)
+
+
 def is_native(element: t.ElementType) -> bool:
     """Return whether an element type, f32 or f64, is computed in its own type."""
     return element in _NATIVE_FLOATS

@@ -6,10 +6,11 @@ offsets and handed back when the region they were made in is left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 from llvmlite import ir
@@ -17,17 +18,32 @@ from llvmlite import ir
 from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num
-from tileir.cpu.emit.exits import Exits
-from tileir.cpu.emit.record import TrapSite
+from tileir.cpu.emit.exits import RARE, attend, field_of, wanted
+from tileir.cpu.emit.record import (
+    ABANDON,
+    ABANDONED,
+    CHANGES,
+    EVIDENCE,
+    EVIDENCE_PLACE,
+    MOST_WORDS,
+    SET_ASIDE,
+    STATUS,
+    WAITING,
+    TrapKind,
+    TrapSite,
+)
 from tileir.cpu.emit.vectorizability import BlockLoop
 from tileir.cpu.emit.widening import widen
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.llvm.metadata import DebugLines
 from tileir.host import limits
+from tileir.ir.core import Op
 
 ARENA_ALIGNMENT = 64
 STRIP = 1 << 14
 """Elements of a loop nest between two safepoints."""
+
+_NO_EVIDENCE: Mapping[int, ir.Value] = MappingProxyType({})
 
 Index = tuple[ir.Value, ...]
 Extent = Any
@@ -35,7 +51,7 @@ Extent = Any
 
 
 @dataclass
-class Emitter(Exits):
+class Emitter:
     """`builder` stands where code goes next; `block` names the arguments of the running tile block."""
 
     module: ir.Module
@@ -121,11 +137,6 @@ class Emitter(Exits):
         """
         with self.region(), self._parallel():
             self._nest(list(shape), (), body)
-
-    def rare_nest(self, shape: Sequence[int], body: Callable[[Index], None]) -> None:
-        """Emit a loop nest in code that is hardly ever reached."""
-        with self.rarely():
-            self.loop_nest(shape, body)
 
     @contextmanager
     def rarely(self) -> Iterator[None]:
@@ -216,6 +227,96 @@ class Emitter(Exits):
         outer, self.memo = self.memo, dict(self.memo)
         yield
         self.memo = outer
+
+    # ------------------------------------------------------------ traps
+
+    def trap_if(self, condition: ir.Value, op: Op, message: str) -> None:
+        """Stop the tile block and the launch when `condition` holds."""
+        self.leave_if(condition, self.trap_sites(TrapSite(op, message)))
+
+    def trap_at(self, condition: ir.Value, site: TrapSite, place: ir.Value) -> None:
+        """Stop with a trap whose evidence lies at a place of the arena."""
+        self.leave_if(condition, self.trap_sites(site), {EVIDENCE_PLACE: place})
+
+    def trap_with(self, condition: ir.Value, op: Op, message: str, kind: TrapKind, words: Sequence[ir.Value]) -> None:
+        """Stop as `trap_if` does; `words` are the evidence, all i64."""
+        site = TrapSite(op, message, kind)
+        if len(words) <= MOST_WORDS:
+            evidence = {EVIDENCE + 8 * position: word for position, word in enumerate(words)}
+            self.leave_if(condition, self.trap_sites(site), evidence)
+            return
+        place = self.free_place()
+        buffer = self.buffer(8 * len(words))
+        for position, word in enumerate(words):
+            self.builder.store(word, self.builder.gep(buffer, [I64(8 * position)], source_etype=I8))
+        self.trap_at(condition, site, place)
+
+    def trap_sites(self, *sites: TrapSite) -> int:
+        """Number sites for code that leaves with `leave_with`; gives the number of the first."""
+        self.traps += sites
+        return len(self.traps) - len(sites) + 1
+
+    def leave_with(self, status: ir.Value) -> None:
+        """Emit a return of `status` if it is not 0; whoever gave it has left the evidence."""
+        self._leave_if(self.builder.icmp_unsigned("!=", status, I32(0)), status)
+
+    def leave_if(self, condition: ir.Value, status: int, evidence: Mapping[int, ir.Value] = _NO_EVIDENCE) -> None:
+        """Emit a return of `status` when `condition` holds; leave words at places of the arena."""
+        self._leave_if(condition, I32(status), evidence)
+
+    def _leave_if(self, condition: ir.Value, status: ir.Value, evidence: Mapping[int, ir.Value] = _NO_EVIDENCE) -> None:
+        builder, here = self.builder, self.builder.block
+        go_on = builder.append_basic_block("checked")
+        stop, given = self._stop(tuple(evidence))
+        builder.cbranch(condition, stop, go_on).set_weights(RARE)
+        for word, value in zip(given, (status, *evidence.values())):
+            word.add_incoming(value, here)
+        builder.position_at_end(go_on)
+
+    def _stop(self, places: tuple[int, ...]) -> tuple[ir.Block, Sequence[ir.Value]]:
+        """Return the block that leaves words at those places of the arena, and its phis: the status, and the words."""
+        if places not in self.stops:
+            builder, here = self.builder, self.builder.block
+            stop = builder.append_basic_block("trap")
+            builder.position_at_end(stop)
+            status, *words = builder.phi(I32), *(builder.phi(I64) for _ in places)
+            for place, word in zip(places, words):
+                builder.store(word, builder.gep(self.arena, [I64(place)], source_etype=I8))
+            builder.store(status, self.status)
+            builder.branch(self.exit)
+            builder.position_at_end(here)
+            self.stops[places] = stop, (status, *words)
+        return self.stops[places]
+
+    # ------------------------------------------------------------ safepoints, and changes that others wait for
+
+    def safepoint(self) -> None:
+        """Call the host if it wants that, and leave off if it says so."""
+        builder = self.builder
+        look, go_on = builder.append_basic_block("safepoint"), builder.append_basic_block("go_on")
+        builder.cbranch(wanted(builder, self.arena), look, go_on).set_weights(RARE)
+        builder.position_at_end(look)
+        answer = builder.call(attend(self.module), [self.arena])
+        self.leave_if(builder.icmp_unsigned("==", answer, I32(ABANDON)), ABANDONED)
+        builder.branch(go_on)
+        builder.position_at_end(go_on)
+
+    def set_aside(self, loop: int) -> None:
+        """Leave the tile block, which waits in the loop of that number, to go on with it later."""
+        assert self.coroutine is not None
+        builder = self.builder
+        builder.store(I64(loop), field_of(builder, self.arena, WAITING))
+        builder.store(I32(SET_ASIDE), field_of(builder, self.arena, STATUS))
+        self.coroutine.suspend()
+
+    def changed(self, condition: ir.Value | None = None) -> None:
+        """Count a change, if `condition` holds, that others may wait for or that ends the waiting of this block."""
+        if not self.counts_changes:
+            return
+        builder = self.builder
+        place = field_of(builder, self.arena, CHANGES)
+        more = I64(1) if condition is None else builder.zext(condition, I64)
+        builder.store(builder.add(builder.load(place, typ=I64), more), place)
 
     # ------------------------------------------------------------ lines
 

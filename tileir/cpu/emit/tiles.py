@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from tileir.cpu.emit.algebra import Flag, Int, Real
-from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num, decode, encode, is_native, memory_type
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num, decode, encode, is_native, is_number, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.vectors import transposed
 from tileir.cpu.llvm.engine import host
@@ -156,14 +156,10 @@ def distance(builder: ir.IRBuilder, index: Index, strides: Sequence[ir.Value]) -
     """Return ``sum(index * strides)``, without what is known to make no difference."""
     found: ir.Value | None = None
     for at, stride in zip(index, strides):
-        if not _is(at, 0):
-            part = at if _is(stride, 1) else builder.mul(at, stride)
+        if not is_number(at, 0):
+            part = at if is_number(stride, 1) else builder.mul(at, stride)
             found = part if found is None else builder.add(found, part)
     return I64(0) if found is None else found
-
-
-def _is(value: ir.Value, number: int) -> bool:
-    return isinstance(value, ir.Constant) and bool(value.constant == number)
 
 
 def is_dense(window: Window) -> bool:
@@ -230,8 +226,8 @@ def _is_copied(element: t.ElementType | t.PointerType) -> bool:
 
 def _unit_dimension(window: Window) -> int | None:
     """Return the last dimension along which elements are known to lie side by side."""
-    known = [isinstance(stride, ir.Constant) and stride == I64(1) for stride in window.strides]
-    found = [dim for dim, extent in enumerate(window.type.shape) if known[dim] and extent > 1]
+    dims = enumerate(zip(window.type.shape, window.strides))
+    found = [dim for dim, (extent, stride) in dims if extent > 1 and is_number(stride, 1)]
     return found[-1] if found else None
 
 

@@ -140,7 +140,7 @@ def _unchanged_by_block(lowering: Lowering, loop: control.For) -> ir.Value:
     """Emit a test of whether this tile block writes only to the arrays known to be written, so that what is read stays
     unchanged."""
     stays = lowering.keeps_panels
-    for access in map(access_of, lowering.fusion.operations):
+    for access in map(access_of, lowering.here.fusion.operations):
         if access is not None and access.writes and stays is not None:
             tensor = _tensor_of(lowering, loop, access.address)
             fit = tensor.fit if tensor is not None else None

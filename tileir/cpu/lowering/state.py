@@ -12,10 +12,7 @@ from llvmlite import ir
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import access_of
 from tileir.cpu.analysis.coarsening import Coarsening
-from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.live_extents import LiveExtents
 from tileir.cpu.analysis.loads import Loads
-from tileir.cpu.analysis.streams import Streams
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
 from tileir.cpu.emit.emitter import Emitter, Extent
 from tileir.cpu.emit.record import ENTRY
@@ -39,6 +36,7 @@ from tileir.cpu.emit.tiles import (
 from tileir.cpu.matmul.multiplication import Deferral, Repeated
 from tileir.cpu.matmul.policy import ProductPlan
 from tileir.cpu.plan import FunctionPlan, KernelPlan
+from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import UnsupportedError
 
@@ -248,10 +246,6 @@ class Lowering:
         return self.joined is None and self.plan.coarsening is not None
 
     @property
-    def fusion(self) -> Fusion:
-        return self.here.fusion
-
-    @property
     def known(self) -> Affines:
         return self.here.known
 
@@ -260,16 +254,8 @@ class Lowering:
         return self.here.loads
 
     @property
-    def live(self) -> LiveExtents | None:
-        return self.here.live
-
-    @property
     def products(self) -> Mapping[Op, ProductPlan]:
         return self.here.products
-
-    @property
-    def streams(self) -> Streams:
-        return self.plan.streams
 
     # ------------------------------------------------------------ values
 
@@ -400,6 +386,7 @@ class Lowering:
         if look is not None:
             look(self, op)
         rule(self, op)
+        self.values.update((result, None) for result in op.results if isinstance(result.type, t.TokenType))
         access = access_of(op)
         if access is not None and access.writes and access.result is None:
             self.emit.changed()

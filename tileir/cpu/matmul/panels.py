@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import FLOAT, HALF, I1, I8, I32, I64, Num, memory_type
+from tileir.cpu.emit.elements import FLOAT, HALF, I1, I8, I32, I64, Num, is_number, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index, clear_bytes
 from tileir.cpu.emit.tiles import Converted, ExpressionTile, Permuted, RoundedToBf16, Tile, Window, distance, wide
 from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, transposed
@@ -45,11 +45,11 @@ class Strided:
 
     @property
     def along_k(self) -> bool:
-        return is_one(self.by_k)
+        return is_number(self.by_k, 1)
 
     @property
     def along_lines(self) -> bool:
-        return is_one(self.by_line)
+        return is_number(self.by_line, 1)
 
     def moved(self, builder: ir.IRBuilder, line: ir.Value, k: ir.Value) -> Strided:
         """Return the elements from (line, k) on."""
@@ -113,10 +113,6 @@ class Extended(ExpressionTile):
 def extended(builder: ir.IRBuilder, numbers: ir.Value, kind: ir.Type, signed: bool) -> ir.Value:
     """Return integers, or a vector of them, as those of a wider type."""
     return builder.sext(numbers, kind) if signed else builder.zext(numbers, kind)
-
-
-def is_one(stride: ir.Value) -> bool:
-    return isinstance(stride, ir.Constant) and stride.constant == 1
 
 
 def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
@@ -262,7 +258,7 @@ class Packer:
         def one(line: ir.Value, k: ir.Value) -> None:
             window.put(self.emit, (line, k), self._number(line, k))
 
-        if is_one(by_k):
+        if is_number(by_k, 1):
             self.emit.loop_nest(extents, lambda index: one(*index))
         else:
             self.emit.loop_nest(extents[::-1], lambda index: one(*reversed(index)))

@@ -20,7 +20,7 @@ from tileir.analysis.expressions import Expression
 from tileir.analysis.structure import enclosing_loop
 from tileir.analysis.symbols import GridExtent, ScalarParameter
 from tileir.cpu.analysis.streams import NextPlace, next_place
-from tileir.cpu.emit.elements import I1, I8, I32, I64
+from tileir.cpu.emit.elements import I1, I8, I32, I64, is_number
 from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, Extent, Index, highest_index, prefetch
 from tileir.cpu.emit.tiles import Tile, Window, fill, scalar, wide
 from tileir.cpu.lowering.state import Lowering
@@ -103,14 +103,14 @@ def _write_through(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: 
 
 def may_stream(lowering: Lowering, op: Op) -> bool:
     """Return whether a store may bypass the cache, its processor can do it, and its target is not prefetched."""
-    is_right = op in lowering.streams and _asked_place(lowering, MemoryAccess.of(op)) is None
+    is_right = op in lowering.plan.streams and _asked_place(lowering, MemoryAccess.of(op)) is None
     return is_right and lowering.emit.module.triple.startswith("x86_64")
 
 
 def row_dimension(memory: Window, least: int = _PART) -> int | None:
     """Return the dimension along which elements lie side by side, if rows have at least so many bytes."""
     for dim, (extent, stride) in enumerate(zip(memory.type.shape, memory.strides)):
-        if isinstance(stride, ir.Constant) and stride == I64(1) and extent * memory.element.byte_size >= least:
+        if is_number(stride, 1) and extent * memory.element.byte_size >= least:
             return dim
     return None
 
@@ -137,7 +137,7 @@ def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
             loose = builder.or_(loose, builder.mul(stride, I64(size)))
     aligned = builder.icmp_unsigned("==", builder.and_(loose, I64(_PIECE - 1)), I64(0))
     found = builder.and_(builder.icmp_unsigned(">=", blocks, I64(least)), aligned)
-    target, read = lowering.streams[op]
+    target, read = lowering.plan.streams[op]
     for position in sorted(read):
         other = builder.icmp_unsigned("!=", lowering.slot(position), lowering.slot(target))
         found = builder.and_(found, other)

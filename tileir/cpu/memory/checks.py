@@ -184,7 +184,8 @@ class _Question:
             if where.is_partial:
                 places[1] = emit.free_place()
                 chosen = emit.buffer(count)
-            emit.rare_nest(where.type.shape, lambda index: self._note(where, index, addresses, chosen))
+            with emit.rarely():
+                emit.loop_nest(where.type.shape, lambda index: self._note(where, index, addresses, chosen))
             question = MemoryQuestion(self.write, self.size, 8 * self.size, count)
             site = emit.trap_sites(TrapSite(self.op, "", TrapKind.ACCESS))
             emit.leave_with(asked(lowering, lookup.LANES, question, places, self.meant(), site))
@@ -302,7 +303,7 @@ def fit_of(
             builder.store(builder.and_(own, box_held(lowering, question, first, dimensions)), held)
         return builder.load(held, typ=I1)
 
-    reads, writes = _uses_of(lowering.fusion.users, result)
+    reads, writes = _uses_of(lowering.here.fusion.users, result)
     return Fit(bounds, usable(False) if reads else I1(0), usable(True) if writes else I1(0))
 
 

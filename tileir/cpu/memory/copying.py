@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I1, I64, memory_type
+from tileir.cpu.emit.elements import I1, I64, is_number, memory_type
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, clear_bytes, copy_bytes
 from tileir.cpu.emit.tiles import (
     UNUSED_BITS,
@@ -76,8 +76,7 @@ def has_rows(target: Window, source: Tile, dim: int) -> bool:
     """Return whether elements lie side by side along `dim` in both tiles, and move as bytes."""
     if not isinstance(source, Window) or source.element != target.element or not moves_as_bytes(target.element):
         return False
-    strides = target.strides[dim], source.strides[dim]
-    return all(isinstance(stride, ir.Constant) and stride == I64(1) for stride in strides)
+    return is_number(target.strides[dim], 1) and is_number(source.strides[dim], 1)
 
 
 def moves_as_bytes(element: t.ElementType | t.PointerType) -> bool:

@@ -16,9 +16,9 @@ from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.region import Region, is_view_box
 from tileir.cpu.analysis.live_extents import Product, store_of_load
 from tileir.cpu.analysis.loads import LoadPlacement
-from tileir.cpu.emit.elements import I64, is_zero
+from tileir.cpu.emit.elements import I64, is_number, is_zero
 from tileir.cpu.lowering.state import Lowering
-from tileir.cpu.matmul.panels import LINES_AT_A_TIME, is_one
+from tileir.cpu.matmul.panels import LINES_AT_A_TIME
 from tileir.cpu.matmul.policy import load_of
 from tileir.cpu.memory.regions import Box, axis_at
 from tileir.ir import types as t
@@ -77,7 +77,7 @@ class Needs:
 def needs_of_product(lowering: Lowering, product: Product) -> Needs | None:
     """Return what is live of the result; None if all may be, or that is not known yet."""
     *batch, rows, columns = product.result.tile.shape
-    store = None if lowering.live is None else lowering.live.store_of(product)
+    store = None if lowering.here.live is None else lowering.here.live.store_of(product)
     if store is None or store.value is None or lowering.products[product].swapped:
         return None
     stored = store.value.tile.shape
@@ -113,9 +113,9 @@ def _depth(lowering: Lowering, factor: Value, dim: int) -> ir.Value | None:
 
 def needs_of_load(lowering: Lowering, loaded: Value, box: Box) -> dict[int, ir.Value]:
     """Return the dimensions of a loaded tile that are needed in part only, and how much of them."""
-    if lowering.live is None:
+    if lowering.here.live is None:
         return {}
-    reader = lowering.live.product_of(loaded)
+    reader = lowering.here.live.product_of(loaded)
     if reader is None:
         return _needs_of_store(lowering, loaded)
     if lowering.loads.placement(loaded) is LoadPlacement.AT_ONCE:
@@ -126,7 +126,7 @@ def needs_of_load(lowering: Lowering, loaded: Value, box: Box) -> dict[int, ir.V
         return {}
     shape = loaded.tile.shape
     dim = len(shape) - 2 + side
-    at_once = LINES_AT_A_TIME if side or is_one(box.window.strides[dim]) else 1
+    at_once = LINES_AT_A_TIME if side or is_number(box.window.strides[dim], 1) else 1
     lines = needs.columns if side else needs.rows
     found = {dim: _rounded_up(lowering, lines, min(at_once, shape[dim]))}
     if needs.batches is not None and shape == (product.lhs, product.rhs)[side].tile.shape:
@@ -136,7 +136,7 @@ def needs_of_load(lowering: Lowering, loaded: Value, box: Box) -> dict[int, ir.V
 
 def _needs_of_store(lowering: Lowering, loaded: Value) -> dict[int, ir.Value]:
     """Return what the only store that reads a tile takes of it; nothing if that may be all, or is not known yet."""
-    store = store_of_load(lowering.fusion, lowering.loads, loaded) if lowering.joined is None else None
+    store = store_of_load(lowering.here.fusion, lowering.loads, loaded) if lowering.joined is None else None
     if store is None or store.value is None:
         return {}
     dims, positions = (

@@ -102,9 +102,9 @@ def _load_box(lowering: Lowering, access: MemoryAccess, result: Value, box: Box)
                     _padded_copy(emit, box, copy, outside, extents)
                 else:
                     copy_part(emit, copy, box.window, box.counts)
-            with odd:
+            with odd, emit.rarely():
                 elements = loaded(box.elements, outside, MemoryOrdering.WEAK)
-                emit.rare_nest(type.shape, lambda index: copy.put(emit, index, elements.at(emit, index)))
+                emit.loop_nest(type.shape, lambda index: copy.put(emit, index, elements.at(emit, index)))
 
     whole = _serves(builder, box, extents) if needed else box.full
     window = _window_or_copy(lowering, whole, box.window, copy, fill_copy)
@@ -264,7 +264,7 @@ def _read(lowering: Lowering, access: MemoryAccess, result: Value, elements: Exp
     """Read the tile now; for a matrix product in the order of memory, which is as good as any other for it."""
     pointers = access.address.tile
     fast = affine.unit_dimension(lowering.known.of(access.address), pointers.shape, pointers.pointer.pointee.byte_size)
-    users = lowering.fusion.users(result)
+    users = lowering.here.fusion.users(result)
     if fast is None or not all(isinstance(user, matmul.MmaF | matmul.MmaI) for user in users):
         return materialized(lowering.emit, elements)
     order = _last(elements.type.rank, fast)

@@ -18,7 +18,7 @@ from llvmlite import ir
 from tileir.analysis.effects import MemoryAccess, checked_access
 from tileir.analysis.region import Prefix, is_strict, is_view_box, sides_of
 from tileir.cpu.analysis.loads import LEAST_ROW, RowAccess
-from tileir.cpu.emit.elements import I1, I8, I64, Num, memory_type
+from tileir.cpu.emit.elements import I1, I8, I64, Num, is_number, memory_type
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, as_register, highest_index
 from tileir.cpu.emit.tiles import (
     ExpressionTile,
@@ -384,8 +384,7 @@ def view_rows(lowering: Lowering, elements: ViewElements, access: MemoryAccess) 
 def _unit_dimension(elements: ViewElements) -> int | None:
     """Return the last dimension along which many elements lie side by side."""
     for dim, (axis, extent) in reversed(list(enumerate(zip(elements.axes, elements.type.shape)))):
-        stride = elements.tensor.strides[axis.dim]
-        together = axis.rows is None and isinstance(stride, ir.Constant) and stride == I64(1)
+        together = axis.rows is None and is_number(elements.tensor.strides[axis.dim], 1)
         if together and extent * elements.type.element.byte_size >= LEAST_ROW:
             return dim
     return None

@@ -10,7 +10,7 @@ from llvmlite import ir
 from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.region import is_view_box
 from tileir.cpu.analysis.loads import PutOffLoad
-from tileir.cpu.emit.elements import I1, I64, Num
+from tileir.cpu.emit.elements import I1, I64, Num, is_number
 from tileir.cpu.emit.emitter import Emitter, Extent, Index
 from tileir.cpu.emit.tiles import (
     ExpressionTile,
@@ -299,7 +299,7 @@ def elements_apart(builder: ir.IRBuilder, memory: Window) -> ir.Value | None:
     """Emit a test, by nested strides, whether no two elements of a tile share a place; None if every row keeps the
     order."""
     dims = [dim for dim, extent in enumerate(memory.type.shape) if extent > 1]
-    unit = next((dim for dim in dims[:-1] if _is_one(memory.strides[dim])), None)
+    unit = next((dim for dim in dims[:-1] if is_number(memory.strides[dim], 1)), None)
     if unit is None:
         return None
     others = [dim for dim in dims if dim != unit]
@@ -331,10 +331,6 @@ def _nested(builder: ir.IRBuilder, memory: Window, dims: Sequence[int]) -> ir.Va
         fine = builder.and_(fine, builder.icmp_signed(">", stride, reach))
         reach = builder.add(reach, builder.mul(stride, I64(memory.type.shape[dim] - 1)))
     return fine
-
-
-def _is_one(stride: ir.Value) -> bool:
-    return isinstance(stride, ir.Constant) and stride == I64(1)
 
 
 # ---------------------------------------------------------------- loads in the loop of a store

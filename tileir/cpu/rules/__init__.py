@@ -22,27 +22,10 @@ from tileir.ir.effects import AccessTrait
 from tileir.ir.rules import Rules, joined
 from tileir.ops import OPS
 
-RULES: Rules[Lower] = joined(
-    arithmetic.rules,
-    pointers.rules,
-    control.rules,
-    conversion.rules,
-    core.rules,
-    extension.rules,
-    matmul.rules,
-    misc.rules,
-    reduction.rules,
-    shapes.rules,
-    views.rules,
-)
+_CHAPTERS = (arithmetic, pointers, control, conversion, core, extension, matmul, misc, reduction, shapes, views)
+RULES: Rules[Lower] = joined(*(chapter.rules for chapter in _CHAPTERS))
 STRICT: Rules[Lower] = joined(
-    arithmetic.strict,
-    pointers.strict,
-    conversion.strict,
-    core.strict,
-    matmul.strict,
-    misc.strict,
-    views.strict,
+    *(chapter.strict for chapter in (arithmetic, pointers, conversion, core, matmul, misc, views))
 )
 COUNTED: dict[type[Op], Lower] = {op: count_access for op in OPS.values() if op.spec.trait(AccessTrait)}
 NATIVE_RULES = NativeRules(RULES, STRICT, COUNTED)

@@ -44,7 +44,6 @@ def lower_gather_load(lowering: Lowering, op: extension.GatherLoad) -> None:
 @rules(extension.ScatterStore)
 def lower_scatter_store(lowering: Lowering, op: extension.ScatterStore) -> None:
     store(lowering, checked_access(op))
-    lowering.values[op.result_token] = None
 
 
 @rules(extension.ExternElementwise)

@@ -144,7 +144,7 @@ def accumulator(lowering: Lowering, op: ProductOp) -> Window:
     """Return a dense buffer with the elements of the accumulator: its own buffer if nothing else will read it."""
     value = op.acc
     tile = lowering.tile(value)
-    if isinstance(tile, Window) and not tile.shared and is_dense(tile) and lowering.fusion.used_once(value):
+    if isinstance(tile, Window) and not tile.shared and is_dense(tile) and lowering.here.fusion.used_once(value):
         return tile
     buffer = lowering.place_for(value, op)
     fill(lowering.emit, buffer, tile)

@@ -33,7 +33,6 @@ def lower_assume(lowering: Lowering, op: misc.Assume) -> None:
 @rules(misc.PrintTko)
 def lower_print(lowering: Lowering, op: misc.PrintTko) -> None:
     hand_over(lowering, op, [lowering.tile(value) for value in op.args])
-    lowering.values[op.result_token] = None
 
 
 @strict(misc.PrintTko)

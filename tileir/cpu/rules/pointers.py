@@ -30,15 +30,12 @@ strict: Rules[Lower] = Rules()
     pointers.MakeToken, pointers.JoinTokens, pointers.GdcLaunchDependents, pointers.GdcWait, pointers.MemoryFenceAlias
 )
 def lower_token(lowering: Lowering, op: Op) -> None:
-    """Bind no value: code runs in program order, so a token needs none; the fences concern hardware that a CPU does not
-    have."""
-    lowering.values[op.results[0]] = None
+    """Emit nothing: code runs in program order, and the fences concern hardware that a CPU does not have."""
 
 
 @rules(pointers.LoadPtr)
 def lower_load_ptr(lowering: Lowering, op: pointers.LoadPtr) -> None:
     load(lowering, checked_access(op))
-    lowering.values[op.result_token] = None
 
 
 @strict(pointers.LoadPtr)
@@ -50,7 +47,6 @@ def look_at_load(lowering: Lowering, op: pointers.LoadPtr) -> None:
 @rules(pointers.StorePtr)
 def lower_store_ptr(lowering: Lowering, op: pointers.StorePtr) -> None:
     store(lowering, checked_access(op))
-    lowering.values[op.result_token] = None
 
 
 @strict(pointers.StorePtr)
@@ -104,7 +100,6 @@ def lower_atomic_rmw(lowering: Lowering, op: atomics.AtomicRmw) -> None:
         return update_element(lowering.emit, op.mode, address, number, op.memory_ordering_semantics)
 
     update_pointers(lowering, checked_access(op), lambda index: masked_off, update)
-    lowering.values[op.result_token] = None
 
 
 @strict(atomics.AtomicRmw)
@@ -123,13 +118,11 @@ def lower_atomic_cas(lowering: Lowering, op: atomics.AtomicCas) -> None:
         return exchange_element(emit, address, old, new, op.memory_ordering_semantics)
 
     update_pointers(lowering, checked_access(op), lambda index: expected.at(emit, index), update)
-    lowering.values[op.result_token] = None
 
 
 @rules(atomics.AtomicRedView)
 def lower_atomic_red_view(lowering: Lowering, op: atomics.AtomicRedView) -> None:
     reduce_into_view(lowering, checked_access(op), op.mode)
-    lowering.values[op.result_token] = None
 
 
 @strict(atomics.AtomicRedView)

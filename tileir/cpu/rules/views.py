@@ -108,16 +108,15 @@ def _bind_extents(lowering: Lowering, results: Sequence[Value], extents: Sequenc
 # ---------------------------------------------------------------- accessing tiles
 
 
-@rules(views.LoadView)
-def lower_load_view(lowering: Lowering, op: views.LoadView) -> None:
+@rules(views.LoadView, multimem.MultimemLoadReduceView)
+def lower_load(lowering: Lowering, op: Op) -> None:
+    """Lower a load; one that reduces over a single replica gives what is there."""
     load(lowering, checked_access(op))
-    lowering.values[op.result_token] = None
 
 
-@rules(views.StoreView)
-def lower_store_view(lowering: Lowering, op: views.StoreView) -> None:
+@rules(views.StoreView, multimem.MultimemStoreView)
+def lower_store(lowering: Lowering, op: Op) -> None:
     store(lowering, checked_access(op))
-    lowering.values[op.result_token] = None
 
 
 @strict(views.LoadView)
@@ -132,27 +131,9 @@ def look_at_store(lowering: Lowering, op: views.StoreView) -> None:
     look_at_edges(lowering, op)
 
 
-# ---------------------------------------------------------------- multicast memory
-#
-# A load reduces over one replica, which gives what is there; a reduction and a store go to it.
-
-
-@rules(multimem.MultimemLoadReduceView)
-def lower_load_reduce(lowering: Lowering, op: multimem.MultimemLoadReduceView) -> None:
-    load(lowering, checked_access(op))
-    lowering.values[op.result_token] = None
-
-
 @rules(multimem.MultimemReduceView)
 def lower_reduce(lowering: Lowering, op: multimem.MultimemReduceView) -> None:
     reduce_into_view(lowering, checked_access(op), op.reduction.atomic_mode(op.view.type.element.is_float))
-    lowering.values[op.result_token] = None
-
-
-@rules(multimem.MultimemStoreView)
-def lower_store(lowering: Lowering, op: multimem.MultimemStoreView) -> None:
-    store(lowering, checked_access(op))
-    lowering.values[op.result_token] = None
 
 
 @strict(multimem.MultimemLoadReduceView, multimem.MultimemReduceView, multimem.MultimemStoreView)

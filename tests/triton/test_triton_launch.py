@@ -75,6 +75,21 @@ def test_a_pointer_reaches_the_whole_storage_of_its_tensor() -> None:
     assert torch.equal(out, packed[:16])
 
 
+def test_launches_that_are_repeated_reach_as_far_as_the_first() -> None:
+    """From the second one on they need no Python, where the extension is built."""
+    packed, out = torch.arange(64.0), torch.zeros(16)
+    with tileir.triton.on("cpu", threads=1):
+        for _ in range(2):
+            for shift in (-16, 0, 32, -16):
+                copy_from[(1,)](packed[16:32], out, shift, BLOCK=16)
+                assert torch.equal(out, packed[16 + shift :][:16])
+            for shift in (33, -17):
+                with pytest.raises(tileir.Trap, match=r"of 'x_ptr'"):
+                    copy_from[(1,)](packed[16:32], out, shift, BLOCK=16)
+            with pytest.raises(tileir.Trap, match=r"of 'out_ptr'"):
+                copy_from[(1,)](packed, out[1:], 0, BLOCK=16)
+
+
 @pytest.mark.parametrize("target", ["cpu", "interp"])
 @pytest.mark.parametrize(("first", "left"), [(0, 0), (3, 0), (50, 40)])
 def test_a_tensor_whose_storage_was_freed_is_refused_by_name(target: str, first: int, left: int) -> None:

@@ -70,6 +70,8 @@ if TYPE_CHECKING:
     from tileir.cpu.run.program import InstrumentedProgram
     from tileir.cpu.run.traps import FaultyAccess
 
+Bind = Callable[[Sequence[object]], list[Argument]]
+"""Makes the arguments of a launch of the values that it is given."""
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
 
 
@@ -92,7 +94,9 @@ class Native(Target):
         """
         checks, make = _LEVELS[check_level(check)], _maker(options) if options else program_of
         prepared = kernel.memo(("cpu", checks, make), lambda: NativeLaunches(kernel, make(kernel, checks)))
-        return prepared.runs(prepared.settings(options)) if options else prepared.runs(prepared.usual, self)
+        if options:
+            return prepared.runs(prepared.settings(options))
+        return prepared.runs(prepared.usual, lambda values: bind(kernel, values, self))
 
 
 class NativeLaunches:
@@ -118,9 +122,9 @@ class NativeLaunches:
             listener("progress", options.get("progress")),
         )
 
-    def runs(self, settings: Settings, target: Native | None = None) -> NativeRun:
-        """Return what launches with these settings, for a `target` directly where it can."""
-        return NativeRun(target, self._kernel, self.program, self._runner, settings)
+    def runs(self, settings: Settings, bind: Bind | None = None) -> NativeRun:
+        """Return what launches with these settings: directly where it can, if there is a `bind` for other values."""
+        return NativeRun(self._kernel, self.program, self._runner, settings, bind)
 
 
 def _never(grid: GridLike, values: Sequence[object]) -> bool:
@@ -131,12 +135,25 @@ class NativeRun(DirectRun):
     """Launches a kernel with settings."""
 
     def __init__(
-        self, target: Native | None, kernel: Kernel, program: NativeProgram, runner: Runner, settings: Settings
+        self,
+        kernel: Kernel,
+        program: NativeProgram,
+        runner: Runner,
+        settings: Settings,
+        bind: Bind | None,
+        pointers: bytes = b"p",
     ) -> None:
-        self._target, self._kernel, self._program = target, kernel, program
+        self._kernel, self._program, self._bind, self._pointers = kernel, program, bind, pointers
         self._runner, self._settings, self._storage = runner, settings, kernel.module.globals
         self._made_for: tuple[object, ...] = ()
         self.direct = _never
+
+    def in_storages(self, bind: Bind) -> NativeRun:
+        """Return a run whose `direct` lends the whole storage of each tensor, as `bind` does."""
+        one_by_one = self._settings.timeout is not None or self._settings.progress is not None
+        return NativeRun(
+            self._kernel, self._program, self._runner, self._settings, None if one_by_one else bind, pointers=b"s"
+        )
 
     def __call__(self, grid: Grid, arguments: Sequence[Argument]) -> None:
         if self.direct(grid, tuple(arguments)):
@@ -146,18 +163,18 @@ class NativeRun(DirectRun):
         given = NativeArguments(arguments, self._storage)
         self._runner.run(grid, given.slots, self._settings, given)
         libraries = plain_types()
-        if self._target is not None and libraries != self._made_for:
+        if self._bind is not None and libraries != self._made_for:
             self._made_for = libraries
-            self.direct = self._launcher(self._target, libraries) or _never
+            self.direct = self._launcher(self._bind, libraries) or _never
             _direct_runs.add(self)
 
     def forget(self) -> None:
         """Have `direct` made again: after a fork, and after a launch that did not end well."""
         self.direct, self._made_for = _never, ()
 
-    def _launcher(self, target: Native, libraries: tuple[object, object, object]) -> Launcher | None:
+    def _launcher(self, bind: Bind, libraries: tuple[object, object, object]) -> Launcher | None:
         kernel, storage = self._kernel, self._storage
-        words = _parameter_words(kernel, len(storage.addresses))
+        words = _parameter_words(kernel, len(storage.addresses), self._pointers)
         mine = ref(self)  # which holds the launcher
 
         def memory(grid: object, values: tuple[object, ...]) -> tuple[Grid, NativeArguments]:
@@ -165,10 +182,10 @@ class NativeRun(DirectRun):
             if run is not None:
                 run.forget()
             bound = [value for value in values if isinstance(value, _BOUND)]
-            arguments = bound if len(bound) == len(values) else bind(kernel, values, target)
+            arguments = bound if len(bound) == len(values) else bind(values)
             return checked_grid(cast(GridLike, grid), kernel.name), NativeArguments(arguments, storage)
 
-        bounds = [0] * (ENTRY * sum(kind == b"p" for kind, *_ in words))
+        bounds = [0] * (ENTRY * sum(kind == self._pointers for kind, *_ in words))
         slots = _slots([0] * len(words), storage, bounds)
         return self._runner.launcher(words, (*libraries, frozenset(_BOUND)), slots, self._settings, memory)
 
@@ -187,14 +204,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_all)
 
 
-def _parameter_words(kernel: Kernel, globals: int) -> list[ParameterWords]:
-    """Describe the parameters for a launcher."""
+def _parameter_words(kernel: Kernel, globals: int, pointers: bytes) -> list[ParameterWords]:
+    """Describe the parameters for a launcher, which takes `pointers` of this kind."""
     words: list[ParameterWords] = []
     bounds = len(kernel.parameters) + globals
     for parameter in kernel.parameters:
         element = t.checked_cast(parameter.type, t.TileType).element
         if isinstance(element, PointerType):
-            words.append((b"p", bounds, 0, 0, plain_dtypes(element.pointee)))
+            words.append((pointers, bounds, 0, 0, plain_dtypes(element.pointee)))
             bounds += ENTRY
         elif element in INTEGERS:
             words.append((b"i", 0, *integer_range(element), set()))

@@ -41,16 +41,23 @@ class KernelArguments:
         parameters = kernel.parameters
         assert len(names) == len(parameters), "the importer makes a parameter for each"
         binders = [_binder(kernel.name, name, one.type) for name, one in zip(names, parameters)]
-        if any(isinstance(op, IntToPtr) for op in kernel.entry.walk()):
+        reaches = any(isinstance(op, IntToPtr) for op in kernel.entry.walk())
+        if reaches:
             binders = [_reaching(bind) if _points_to_i64(one.type) else bind for bind, one in zip(binders, parameters)]
         self._binders = numbers_first(parameters, binders)
-        self._plain = all(isinstance(kind, str) and not kind.startswith(DESCRIPTOR) for _, kind in self._signature)
+        self._single = all(isinstance(kind, str) and not kind.startswith(DESCRIPTOR) for _, kind in self._signature)
+        self.are_plain = self._single and not reaches
+        """True if each is one value, and lends no memory but its own."""
 
-    def bind(self, arguments: Sequence[object]) -> list[Argument]:
-        """Bind the arguments. Raises TypeError or ValueError naming kernel and argument."""
-        if self._plain:
-            return bound_by(self._binders, [arguments[index] for index in self._passed])
-        values = [value for index in self._passed for value in _values(self._signature[index][1], arguments[index])]
+    def passed(self, arguments: Sequence[object]) -> tuple[object, ...]:
+        """Return the arguments that are no constants."""
+        return tuple([arguments[index] for index in self._passed])
+
+    def bind_passed(self, values: Sequence[object]) -> list[Argument]:
+        """Bind the arguments that are no constants. Raises TypeError or ValueError naming kernel and argument."""
+        if not self._single:
+            kinds = [self._signature[index][1] for index in self._passed]
+            values = [part for kind, value in zip(kinds, values) for part in _values(kind, value)]
         return bound_by(self._binders, values)
 
 

@@ -12,6 +12,7 @@ from tileir.host.stages import first_call
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.grid import checked_grid, usual_grid
 from tileir.runtime.module import Run
+from tileir.runtime.native import NativeRun
 from tileir.triton.arguments import KernelArguments
 from tileir.triton.program import loaded_kernel, relocate
 
@@ -34,11 +35,15 @@ class TritonKernel:
         self.kernel = loaded_kernel(content, name)
         self._runs: dict[Chosen, Run] = {}
 
-    def run_on(self, chosen: Chosen) -> Run:
+    def run_on(self, chosen: Chosen, taken: KernelArguments) -> Run:
+        """Return what launches the kernel; native code takes most tensors as they are."""
         found = self._runs.get(chosen)
         if found is None:
             with first_call(self.kernel.name):
-                found = self._runs[chosen] = chosen.target.prepare(self.kernel, chosen.check, chosen.options)
+                found = chosen.target.prepare(self.kernel, chosen.check, chosen.options)
+            if isinstance(found, NativeRun) and taken.are_plain:
+                found = found.in_storages(taken.bind_passed)
+            self._runs[chosen] = found
         return found
 
 
@@ -82,12 +87,9 @@ class Launcher:
             leave(launch_metadata)
 
     def _launch(self, grid: tuple[int, int, int], loaded: TritonKernel, arguments: tuple[object, ...]) -> None:
+        if 0 in grid:
+            return
         chosen = self._driver.chosen
-        extents = usual_grid(grid)
-        if extents is None:
-            if 0 in grid:
-                return
-            extents = checked_grid(grid, self._name)
         if chosen.told is not None:
             chosen.told(self._name)
         if chosen.dump is not None:
@@ -96,4 +98,6 @@ class Launcher:
         if taken is None:
             relocate(loaded.kernel, self._file)
             taken = self._arguments = KernelArguments(loaded.kernel, self._signature)
-        loaded.run_on(chosen)(extents, taken.bind(arguments))
+        run, values = loaded.run_on(chosen, taken), taken.passed(arguments)
+        if not isinstance(run, NativeRun) or not run.direct(grid, values):
+            run(usual_grid(grid) or checked_grid(grid, self._name), taken.bind_passed(values))

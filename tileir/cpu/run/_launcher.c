@@ -25,7 +25,8 @@ enum { ARRAY, TENSOR, STRIDED, BOUND, LAUNCH, ANSWER, ARENAS, TICKER, RUNNING, E
 /* Attributes by name, as strings that live as long as the process: a lookup with a new string is slow. */
 #define FOR_EACH_NAME(X)                                                                                     \
     X(dtype) X(layout) X(is_cpu) X(is_contiguous) X(requires_grad) X(is_neg) X(data_ptr) X(nbytes) X(size)   \
-    X(address) X(total) X(raised) X(answer) X(main) X(awake) X(wake) X(warnings) X(usable) X(free)
+    X(address) X(total) X(raised) X(answer) X(main) X(awake) X(wake) X(warnings) X(usable) X(free)    \
+    X(untyped_storage)
 #define AS_CONSTANT(name) A_##name,
 #define AS_TEXT(name) #name,
 enum { FOR_EACH_NAME(AS_CONSTANT) NAMES };
@@ -36,7 +37,7 @@ enum { MAX_EXTENT = (1 << 24) - 1, KEPT = 8 /* free arenas of a thread */ };
 static const uint64_t SELDOM = (uint64_t)1 << 40; /* tensors below may have lost their storage */
 
 typedef struct {
-    char kind; /* 'p' pointer, 'i' integer, 'f' f32, 'x' other number */
+    char kind; /* 'p' pointer, 's' pointer into a whole storage, 'i' integer, 'f' f32, 'x' other number */
     Py_ssize_t bounds;
     long long lowest;
     unsigned long long mask;
@@ -130,6 +131,25 @@ static int put_pointer(Launcher *self, Py_ssize_t slot, Parameter *parameter, Py
     return 1;
 }
 
+/* Put the place of a tensor in its storage, all of which may be used. */
+static int put_in_storage(Launcher *self, Py_ssize_t slot, Parameter *parameter, PyObject *value) {
+    if ((PyObject *)Py_TYPE(value) != self->held[TENSOR] || is_true(value, A_is_cpu, 0) != 1)
+        return 0;
+    PyObject *storage = ask(value, A_untyped_storage, 1);
+    if (storage == NULL)
+        return 0;
+    uint64_t address = number_of(value, A_data_ptr, 1);
+    uint64_t begin = number_of(storage, A_data_ptr, 1), size = number_of(storage, A_nbytes, 1);
+    Py_DECREF(storage);
+    if (PyErr_Occurred() || begin < SELDOM || address - begin >= size)
+        return 0;
+    put(self, slot, address);
+    put(self, parameter->bounds, begin);
+    for (Py_ssize_t word = 1; word < 4; word++)
+        put(self, parameter->bounds + word, begin + size);
+    return 1;
+}
+
 static int put_integer(Launcher *self, Py_ssize_t slot, Parameter *parameter, PyObject *value) {
     int overflow = 0;
     if (!PyLong_CheckExact(value))
@@ -157,7 +177,7 @@ static int put_bound(Launcher *self, Py_ssize_t slot, Parameter *parameter, PyOb
     uint64_t words[4];
     PyObject *bounds = PyTuple_GetItem(value, 2), *reaches = PyTuple_GetItem(value, PyTuple_Size(value) - 1);
     put(self, slot, PyLong_AsUnsignedLongLong(PyTuple_GetItem(value, 1)));
-    if (parameter->kind != 'p')
+    if (parameter->kind != 'p' && parameter->kind != 's')
         return !PyErr_Occurred();
     if (!PyTuple_Check(bounds) || PyTuple_Size(bounds) != 4 || PyTuple_Size(reaches) != 0)
         return 0;
@@ -177,6 +197,7 @@ static int put_arguments(Launcher *self, PyObject *arguments) {
         int bound = PySet_Contains(self->held[BOUND], (PyObject *)Py_TYPE(value)) == 1;
         int fits = bound                    ? put_bound(self, slot, parameter, value)
                    : parameter->kind == 'p' ? put_pointer(self, slot, parameter, value)
+                   : parameter->kind == 's' ? put_in_storage(self, slot, parameter, value)
                    : parameter->kind == 'i' ? put_integer(self, slot, parameter, value)
                                             : put_float(self, slot, parameter, value);
         if (!fits) {

@@ -33,8 +33,9 @@ except ImportError:  # it is built where there is a C compiler
     Launcher = None  # type: ignore[assignment, misc]
 
 ParameterWords = tuple[bytes, int, int, int, "set[object]"]
-"""A parameter for a launcher: ``p``, ``i``, ``f`` or ``x`` for a pointer, an integer, f32 or another number; the slot
-of its bounds; its least and greatest integer; the element types that its arrays may have."""
+"""A parameter for a launcher: ``p``, ``s``, ``i``, ``f`` or ``x`` for a pointer to an array, one into the storage of a
+tensor, an integer, f32 or another number; the slot of its bounds; its least and greatest integer; the element types
+that its arrays may have."""
 MemoryOf = Callable[[object, "tuple[object, ...]"], "tuple[Coordinates, LaunchMemory]"]
 WORTH_SHARING = 40e-6
 """Seconds of work below which waking a helper costs more than it brings."""

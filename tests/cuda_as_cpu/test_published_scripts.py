@@ -25,20 +25,24 @@ def run(module: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.parametrize(
-    ("front_end", "script", "shows"),
+    ("command", "shows"),
     [
-        ("cutile", "softmax_table.py", "columns  cuTile GB/s   torch GB/s"),
-        ("cutile", "cupy_saxpy.py", "pool: 0 bytes"),
-        ("cutile", "flash_attention.py", "True    256"),
-        ("cutile", "tune_matmul.py", "2 succeeded, 0 failed"),
-        ("triton", "small_gpt.py", "step 11: loss"),
+        ("cutile softmax_table.py", "columns  cuTile GB/s   torch GB/s"),
+        ("cutile cupy_saxpy.py", "pool: 0 bytes"),
+        ("cutile flash_attention.py", "True    256"),
+        ("cutile tune_matmul.py", "2 succeeded, 0 failed"),
+        ("triton small_gpt.py", "step 11: loss"),
+        ("cutile gather_matmul.py", "1 processes: the products agree"),
+        ("cutile gather_matmul.py --processes 2", "2 processes: the products agree"),
+        ("cutile mixture_of_experts.py --check --trace trace.pickle", "check passed"),
+        ("cutile layer_norm_training.py", "compiled: outputs and gradients agree"),
     ],
-    ids=lambda given: str(given).removesuffix(".py"),
 )
-def test_a_script_runs_as_it_comes(front_end, script, shows, tmp_path):
+def test_a_script_runs_as_it_comes(command, shows, tmp_path):
     if importlib.util.find_spec("triton") is None:
         pytest.skip("needs the package triton")
-    done = run(f"tileir.{front_end}", "--cuda-as-cpu", str(SCRIPTS / script), cwd=tmp_path)
+    front_end, script, *arguments = command.split()
+    done = run(f"tileir.{front_end}", "--cuda-as-cpu", str(SCRIPTS / script), *arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert shows in done.stdout
     assert "Dynamo" not in done.stderr

@@ -140,15 +140,28 @@ def compiled(x):
 
 of_device.register_fake(torch.empty_like)
 print(compiled(x))
+
+@torch.library.custom_op("ours::counted", mutates_args=(), device_types="cuda")
+def counted(n: int, device: torch.device) -> Tensor:
+    return torch.arange(n, device=device)
+
+places = "cuda", "cuda:0", torch.device("cuda", 0), x.device
+print([counted(2, device).tolist() for device in places], counted(n=2, device="cuda").tolist())
 """
 
 
 def test_an_operator_for_cuda_is_one_for_the_cpu(tmp_path):
-    assert output(tmp_path, OPERATORS) == "[2.0, 3.0, 4.0, 5.0, 6.0]\ntensor([2., 2.])\n"
+    assert output(tmp_path, OPERATORS) == (
+        "[2.0, 3.0, 4.0, 5.0, 6.0]\ntensor([2., 2.])\n[[0, 1], [0, 1], [0, 1], [0, 1]] [0, 1]\n"
+    )
 
 
 QUESTIONS = """\
+import pickle
+import sys
+
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 x = torch.cuda.FloatTensor([1.0, 2.0])
 assert isinstance(x.cuda(), torch.cuda.FloatTensor) and x.type() == "torch.FloatTensor" and x.device.type == "cpu"
@@ -162,9 +175,20 @@ with torch.random.fork_rng(), torch.random.fork_rng(devices=[0]):
     torch.manual_seed(1)
 assert torch.cuda.memory_stats()["allocated_bytes.all.peak"] == torch.accelerator.memory_allocated() == 0
 torch.cuda.memory._record_memory_history()
+file = sys.argv[0] + ".pickle"
+torch.cuda.memory._dump_snapshot(file)
+with open(file, "rb") as snapshot:
+    assert pickle.load(snapshot) == torch.cuda.memory._snapshot() and not torch.cuda.memory_snapshot()
 assert torch.nn.DataParallel(torch.nn.Linear(2, 3).cuda())(x).shape == (3,)
 loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), pin_memory=True)
 assert [batch.to("cuda", non_blocking=True).item() for (batch,) in loader] == [1, 2]
+queries = torch.ones(1, 2, 16, 8, device="cuda")
+for kind in (SDPBackend.CUDNN_ATTENTION, [SDPBackend.EFFICIENT_ATTENTION, SDPBackend.FLASH_ATTENTION]):
+    with sdpa_kernel(kind):
+        assert torch.nn.functional.scaled_dot_product_attention(queries, queries, queries).equal(queries)
+with sdpa_kernel(SDPBackend.MATH):
+    assert not torch.backends.cuda.flash_sdp_enabled()
+assert torch.backends.cuda.flash_sdp_enabled() and torch.cuda.nccl.version() > (2, 0)
 torch.set_default_tensor_type("torch.cuda.FloatTensor")
 print("answered")
 """

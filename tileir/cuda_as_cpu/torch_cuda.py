@@ -5,6 +5,7 @@ The device is the CPU: all work is finished when a call returns, random numbers 
 
 from __future__ import annotations
 
+import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from tileir.cuda_as_cpu.patching import own_function, rebind
 from tileir.cuda_as_cpu.timing import Event, Stream, capture
 
 Function = Callable[..., Any]
+NCCL = (2, 28, 0)
+"""The version of NCCL that is reported."""
 
 
 def answer_torch_cuda(torch: Any) -> None:
@@ -24,8 +27,9 @@ def answer_torch_cuda(torch: Any) -> None:
     _put(torch.cuda.graphs, _graphs())
     _put(torch.cuda.random, _random(torch))
     _put(torch.cuda.nvtx, _ranges())
+    _put(torch.cuda.nccl, {"version": lambda: NCCL, "is_available": _no})
     _put(torch.cuda.profiler, {"start": _nothing, "stop": _nothing, "profile": _within})
-    _put(torch.cuda.memory, {**_memory(), "_record_memory_history": _nothing})
+    _put(torch.cuda.memory, {**_memory(), **_SNAPSHOTS})
     rebind([(torch.random.fork_rng, _forking(torch.random.fork_rng))])
     _put(torch.autograd.profiler, {"emit_nvtx": _within})
     torch._C._cuda_getCurrentRawStream = own_function(_zero, None)
@@ -135,9 +139,27 @@ def _memory() -> dict[str, object]:
         **dict.fromkeys(_COUNTS, _zero),
         **dict.fromkeys(_RESETS, _nothing),
         "memory_stats": lambda device=None: defaultdict(int),
+        "memory_snapshot": lambda mempool_id=None, include_traces=True: [],
         "memory_summary": lambda device=None, abbreviated=False: "",
         "mem_get_info": lambda device=None: (memory(), memory()),
     }
+
+
+def _snapshot(device: object = None, augment_with_fx_traces: bool = False) -> dict[str, object]:
+    """Return what an allocator without memory and history says of itself."""
+    return {"segments": [], "device_traces": [[]], "allocator_settings": {}, "external_annotations": []}
+
+
+def _dump_snapshot(filename: str = "dump_snapshot.pickle", augment_with_fx_traces: bool = False) -> None:
+    with open(filename, "wb") as file:
+        pickle.dump(_snapshot(), file)
+
+
+_SNAPSHOTS: dict[str, object] = {
+    "_record_memory_history": _nothing,
+    "_snapshot": _snapshot,
+    "_dump_snapshot": _dump_snapshot,
+}
 
 
 def _accelerator(torch: Any) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Packages of torch that ask for a kind of device: custom operators, the profiler, groups of processes.
+"""Packages of torch that ask for a kind of device: operators, the profiler, groups of processes.
 
 What they do for CUDA they do for the CPU: a kernel for CUDA is registered for the CPU, NCCL becomes Gloo, the activity
 of CUDA that of the CPU.
@@ -7,11 +7,12 @@ of CUDA that of the CPU.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
-from tileir.cuda_as_cpu.patching import rebind
+from tileir.cuda_as_cpu.patching import rebind, when_imported
 from tileir.cuda_as_cpu.torch_functions import cpu_for, wrap
 
 Function = Callable[..., Any]
@@ -21,6 +22,7 @@ def answer_torch_packages(torch: Any) -> None:
     """Put the stand-ins in place, for good."""
     _register_for_cpu(torch)
     _profile_cpu(torch)
+    wrap(import_module("torch.nn.attention"), ("_sdpa_kernel",), _attention)
     if torch.distributed.is_available():
         _communicate_with_gloo(torch)
     # Models are not copied to several devices.
@@ -35,7 +37,7 @@ def answer_torch_packages(torch: Any) -> None:
 
 def _register_for_cpu(torch: Any) -> None:
     wrap(torch.library.Library, ("__init__",), _of_library)
-    wrap(torch.library.Library, ("impl",), _implementation())
+    wrap(torch.library.Library, ("impl",), _implementation(torch))
     wrap(torch.library, ("register_autocast",), _for_kind)
     wrap(torch._library.custom_ops.CustomOpDef, ("register_autocast",), _for_kind)
 
@@ -56,7 +58,7 @@ def _of_library(function: Function) -> Function:
     return call
 
 
-def _implementation() -> Callable[[Function], Function]:
+def _implementation(torch: Any) -> Callable[[Function], Function]:
     """Return a wrapper of ``Library.impl``; of implementations for the CPU and for CUDA, that for CUDA is kept."""
     for_cuda: set[tuple[str, str, str]] = set()
 
@@ -70,6 +72,8 @@ def _implementation() -> Callable[[Function], Function]:
                 for_cuda.add(operator)
             elif operator in for_cuda:
                 return
+            if key == "BackendSelect" and kwargs.get("with_keyset"):
+                fn = _selecting_cpu(torch, fn, *operator[:2])
             function(self, op_name, fn, key, **kwargs)
 
         return call
@@ -83,6 +87,20 @@ def _is_of_torch(implementation: object) -> bool:
     return module.startswith("torch.") and module not in ("torch.library", "torch._library.custom_ops")
 
 
+def _selecting_cpu(torch: Any, select: Function, namespace: str, name: str) -> Function:
+    """Return what chooses the implementation of an operator without tensors by the device that it is given: the CPU's
+    for CUDA, and for the CPU, as tensors say that they lie there."""
+    cpu = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+
+    def call(keys: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if {one.type for one in (*args, *kwargs.values()) if isinstance(one, torch.device)} & {"cpu", "cuda"}:
+            return getattr(getattr(torch.ops, namespace), name).default.redispatch(cpu, *args, **kwargs)
+        return select(keys, *args, **kwargs)
+
+    return call
+
+
 def _for_kind(function: Function) -> Function:
     """Return ``register_autocast`` of an operator for a kind of device."""
 
@@ -90,6 +108,21 @@ def _for_kind(function: Function) -> Function:
     def call(operator: Any, device_type: str, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         return function(operator, cpu_for(device_type), *args, **kwargs)
+
+    return call
+
+
+def _attention(function: Function) -> Function:
+    """Return what allows kernels of attention: the CPU's own where one is named that only GPUs have."""
+    kinds = import_module("torch.nn.attention").SDPBackend
+    instead = [kinds.FLASH_ATTENTION, kinds.MATH]
+
+    @wraps(function)
+    def call(backends: Any, set_priority: bool = False) -> None:
+        __tracebackhide__ = True
+        asked = list(backends)
+        of_gpus = not {kinds.CUDNN_ATTENTION, kinds.EFFICIENT_ATTENTION}.isdisjoint(asked)
+        function(list(dict.fromkeys(asked + instead * of_gpus)), set_priority)
 
     return call
 
@@ -165,6 +198,7 @@ def _communicate_with_gloo(torch: Any) -> None:
     originals = {**vars(groups), "init_device_mesh": meshes.init_device_mesh}
     rebind([(originals[name], function) for name, function in changed.items()])
     rebind([(groups.is_nccl_available, lambda: True)])
+    when_imported("torch.distributed._symmetric_memory", _share_memory)
     wrap(torch.nn.parallel.DistributedDataParallel, ("__init__",), _parallel)
 
 
@@ -207,3 +241,39 @@ def _parallel(function: Function) -> Function:
         function(self, module, **kwargs)
 
     return call
+
+
+# ---------------------------------------------------------------- symmetric memory
+
+
+def _share_memory(module: ModuleType) -> None:
+    """Let processes of a group read each other's symmetric memory, which is shared memory of this machine."""
+    torch: Any = import_module("torch")
+    rebind([(module.empty, torch.empty), (module.rendezvous, partial(SymmetricMemory, torch))])
+
+
+class SymmetricMemory:
+    """What `rendezvous` makes of a tensor: the tensor of every process of a group. There are no signals between
+    kernels: they are finished when `barrier` is called."""
+
+    def __init__(self, torch: Any, tensor: Any, group: Any) -> None:
+        """``group``: a group of processes, or the name of one; all of them call this."""
+        self._torch, self._group, groups = torch, group, torch.distributed.distributed_c10d
+        if isinstance(group, str):
+            self._group = groups._resolve_process_group(group)
+        self.rank, self.world_size = groups.get_rank(self._group), groups.get_world_size(self._group)
+        own = tensor.untyped_storage()
+        handles: list[Any] = [None] * self.world_size
+        groups.all_gather_object(handles, own._share_filename_cpu_(), self._group)
+        shared = torch.UntypedStorage._new_shared_filename_cpu
+        self._buffers = [own if rank == self.rank else shared(*handle) for rank, handle in enumerate(handles)]
+        self.buffer_ptrs, self.buffer_size = [buffer.data_ptr() for buffer in self._buffers], own.nbytes()
+        self.barrier()  # No process goes before all have opened its memory.
+
+    def get_buffer(self, rank: int, sizes: Any, dtype: Any, storage_offset: int = 0) -> Any:
+        """Return the memory of a process as a tensor; `storage_offset` is in elements."""
+        return self._torch.empty(0, dtype=dtype).set_(self._buffers[rank], storage_offset, tuple(sizes))
+
+    def barrier(self, channel: int = 0, timeout_ms: int = 0) -> None:
+        """Wait for all processes of the group."""
+        self._torch.distributed.distributed_c10d.barrier(self._group)

@@ -48,3 +48,10 @@ def doubled(x_ptr, n, BLOCK: tl.constexpr):
 @triton.jit
 def fill(x_ptr, value, BLOCK: tl.constexpr):
     tl.store(x_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), value)
+
+
+@triton.jit
+def multiply_and_add(x_ptr, y_ptr, z_ptr, out_ptr, BLOCK: tl.constexpr, ONCE: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x, y, z = tl.load(x_ptr + offsets), tl.load(y_ptr + offsets), tl.load(z_ptr + offsets)
+    tl.store(out_ptr + offsets, tl.fma(x, y, z) if ONCE else x * y + z)

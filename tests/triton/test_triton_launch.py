@@ -19,7 +19,7 @@ import triton
 
 import tileir
 import tileir.triton
-from tests.triton.launched_kernels import add, copy_from, doubled, fill, of_tuples, scalars
+from tests.triton.launched_kernels import add, copy_from, doubled, fill, multiply_and_add, of_tuples, scalars
 
 FILE = Path(__file__).with_name("launched_kernels.py")
 
@@ -73,6 +73,20 @@ def test_a_pointer_reaches_the_whole_storage_of_its_tensor() -> None:
     with tileir.triton.on("interp"):
         copy_from[(1,)](packed[16:32], out, -16, BLOCK=16)
     assert torch.equal(out, packed[:16])
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_products_and_sums_are_rounded_twice_whatever_fusion_allows(target: str) -> None:
+    x, y, z = torch.randn(3, 256, generator=torch.Generator().manual_seed(0))
+    once = (x.double() * y.double() + z.double()).float()  # exact before it is rounded, but for rare ties
+    found = []
+    with tileir.triton.on(target):
+        for options in ({"enable_fp_fusion": True}, {"enable_fp_fusion": False}, {"ONCE": True}):
+            out = torch.zeros(256)
+            multiply_and_add[(1,)](x, y, z, out, BLOCK=256, **{"ONCE": False, **options})
+            found.append(out)
+    assert torch.equal(found[0], x * y + z) and torch.equal(found[1], x * y + z)
+    assert torch.equal(found[2], once) and not torch.equal(found[2], found[0])
 
 
 def test_launches_that_are_repeated_reach_as_far_as_the_first() -> None:

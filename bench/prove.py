@@ -23,7 +23,7 @@ from tileir.sanitize.proofs.smt import INSTALLED
 from tileir.sanitize.proofs.verdict import ProofReport
 
 SCRIPTS = sorted((Path(tileir.__file__).parent / "examples" / "cutile").glob("*.py"))
-AIM = 0.8
+AIM = 1.0
 
 
 def examples() -> Iterator[tuple[str, ProofReport]]:

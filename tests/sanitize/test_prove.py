@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tileir.cli import main
 from tileir.sanitize.proofs import smt
 from tileir.sanitize.proofs.verdict import Answer, ProofReport, Scope
 
+EXAMPLES = Path(tileir.__file__).parent / "examples"
 PARAMETERS = "%p: tile<ptr<f32>>, %rows: tile<i32>, %columns: tile<i32>"
 
 
@@ -221,16 +223,83 @@ def test_arrays_of_a_launch_that_overlap_are_seen() -> None:
     assert tileir.prove(kernel, 32, memory, memory).races.outcome is Answer.ABSENT
 
 
-def test_what_a_flag_orders_is_left_to_a_run() -> None:
-    from tileir.examples.checks import EXAMPLES
+def test_accesses_that_hold_a_lock_do_not_race() -> None:
+    kernel = tileir.load(EXAMPLES / "mutex.mlir")["mutex"]
+    report = tileir.prove(kernel)
+    assert (report.races.outcome, report.races.scope) == (Answer.ABSENT, Scope.ANY)
+    given = tileir.prove(kernel, 8, np.zeros(1, np.int32), run=False)
+    assert (given.races.outcome, given.races.scope) == (Answer.ABSENT, Scope.ANY) and given.bounds.decided
+    lockers = tileir.load(EXAMPLES / "concurrent" / "mutex.mlir")
+    decided = {name: tileir.prove(locker).races.outcome for name, locker in lockers.kernels.items()}
+    # One that is never given back is held once, which a deadlock makes no race.
+    assert {name for name, outcome in decided.items() if outcome is Answer.ABSENT} == {"mutex"}
 
-    mutex = next(example for example in EXAMPLES if example.name == "mutex")
-    kernel = tileir.load(mutex.path)["mutex"]
-    given = mutex.arguments(mutex.sizes, np.random.default_rng(0)).values()
-    grid = mutex.grid(mutex.sizes)
-    still = tileir.prove(kernel, grid, *given, run=False)
-    assert still.races.scope is Scope.OPEN and "'atomic_cas_tko'" in (still.races.because or "")
-    assert tileir.prove(kernel, grid, *given).races.scope is Scope.RUN
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("acquire device %lock", "relaxed device %lock"),
+        ("acquire device %lock", "acquire tl_blk %lock"),
+        ("release device %lock, xchg", "relaxed device %lock, xchg"),
+        ("release device %lock, xchg", "release tl_blk %lock, xchg"),
+        ("release device %lock, xchg", "release device %lock, add"),
+        ("xchg, %free", "xchg, %held"),
+        ("xchg, %free", "xchg, %block"),
+        ("%free, %held\n", "%free, %free\n"),
+        ("%free, %held\n", "%free, %block\n"),
+        ("cmpi equal %before, %free", "cmpi not_equal %before, %free"),
+        ("cmpi equal %before, %free", "cmpi equal %before, %held"),
+        ("cmpi equal %before, %free", "cmpi equal %block, %free"),
+        ("break %tried", "%none = make_token : token\n break %none"),
+        ("%counter token=%locked", "%counter"),
+        ("%new token=%read", "%new"),
+        ("xchg, %free token=%stored", "xchg, %free"),
+        ("xchg, %free token=%stored", "xchg, %free token=%locked"),
+        ("%old, %read =", "%again = store_ptr_tko relaxed device %lock, %free : tile<ptr<i32>>, tile<i32> -> token\n"
+         "%old, %read ="),
+        ("%locked = loop", "%early = store_ptr_tko weak %counter, %free : tile<ptr<i32>>, tile<i32> -> token\n"
+         "%locked = loop"),
+        ("get_global @lock : tile<ptr<i32>>", "get_global @lock : tile<ptr<i32>>\n"
+         "%aside = offset %lock, %block : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>"),
+    ],
+)  # fmt: skip
+def test_what_is_no_lock_orders_nothing(right: str, wrong: str) -> None:
+    text = (EXAMPLES / "mutex.mlir").read_text().replace("%held\n        :", "%held\n :")
+    changed = text.replace(right, wrong)
+    if "%aside" in wrong:
+        changed = changed.replace("device %lock", "device %aside")
+    assert changed != text
+    report = tileir.prove(tileir.parse(changed)["mutex"])
+    assert report.races.outcome is not Answer.ABSENT
+
+
+def test_a_lock_in_an_array_is_not_the_memory_that_it_guards() -> None:
+    kernel = tileir.load(EXAMPLES / "concurrent" / "mutex.mlir")["mutex"]
+    memory = np.zeros(2, np.int32)
+    assert tileir.prove(kernel, 2, memory[:1], memory[1:], run=False).races.outcome is Answer.ABSENT
+    assert tileir.prove(kernel, 2, memory[:1], memory[:1], run=False).races.outcome is not Answer.ABSENT
+
+
+@pytest.mark.parametrize(("guard", "decided"), [("not_equal %x, %c0", True), ("not_equal %x, %c1", False)])
+def test_a_guard_against_one_number_at_an_end_of_the_range(guard: str, decided: bool) -> None:
+    kernel = kernel_of(
+        "%c0 = constant <i32: 0> : tile<i32>",
+        "%c1 = constant <i32: 1> : tile<i32>",
+        f"%b = cmpi {guard}, signed : tile<i32> -> tile<i1>",
+        "if %b { return }",
+        "%v = constant <f32: 1.0> : tile<f32>",
+        "%s = store_ptr_tko weak %p, %v : tile<ptr<f32>>, tile<f32> -> token",
+    )
+    report = tileir.prove(kernel, 4, *matrix(), run=False)
+    # Only tile block 0, or only tile block 1, stores.
+    assert (report.races.outcome is Answer.ABSENT) is decided
+    still = kernel_of(
+        "%c0 = constant <i32: 0> : tile<i32>",
+        "%b = cmpi not_equal %x, %c0, signed : tile<i32> -> tile<i1>",
+        "%v = constant <f32: 1.0> : tile<f32>",
+        "if %b { %s = store_ptr_tko weak %p, %v : tile<ptr<f32>>, tile<f32> -> token }",
+    )
+    assert tileir.prove(still, 4, *matrix()).races.outcome is Answer.PRESENT
 
 
 SCATTER = """

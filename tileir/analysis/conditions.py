@@ -1,7 +1,8 @@
 """Masks and conditions as linear inequalities.
 
 ``cmpi less_than %row, %rows, signed`` holds where ``rows - row - 1 >= 0``; ``andi`` of two masks where the inequalities
-of both hold; an unsigned comparison with a number that is not negative where ``0 <= row`` and ``row < rows``.
+of both hold; an unsigned comparison with a number that is not negative where ``0 <= row`` and ``row < rows``; and
+``cmpi not_equal %block, 0`` where ``block - 1 >= 0``, as no block id is below 0.
 
 The inequalities follow from a tile of i1 being true; `exact` says whether the converse holds.
 """
@@ -72,8 +73,9 @@ def compared(predicate: Predicate, signedness: Signedness, a: Affine, b: Affine)
     """Return the condition that a comparison holds."""
     if predicate in (Predicate.EQUAL, Predicate.NOT_EQUAL):
         x, y = a.signed, b.signed
-        equal = Condition((_less(x, y), _less(y, x)))
-        return equal if predicate is Predicate.EQUAL else UNKNOWN
+        bounds = tuple(guard for guard in (_less(x, y), _less(y, x)) if guard.needs or guard.form.range.low < 0)
+        equal = Condition(bounds)
+        return equal if predicate is Predicate.EQUAL else ~equal
     if predicate in (Predicate.GREATER_THAN, Predicate.GREATER_THAN_OR_EQUAL):
         a, b = b, a
     strict = predicate in (Predicate.LESS_THAN, Predicate.GREATER_THAN)

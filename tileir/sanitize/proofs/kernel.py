@@ -104,7 +104,7 @@ def proved(
     in a scope is kept, as it is the same for other launches in it."""
     scopes = _scopes(entry, launch, launched)
     bounds = prove_bounds(accesses, scopes, keep)
-    races = prove_races(accesses, scopes, keep)
+    races = prove_races(entry, accesses, scopes, keep)
     races = replace(races, verdict=_inside(races.verdict, bounds.verdict))
     return KernelProof(races, bounds, _settling(entry, launch.parameters))
 

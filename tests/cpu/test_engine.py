@@ -12,12 +12,14 @@ from typing import ClassVar
 import llvmlite.binding as llvm
 import numpy as np
 import pytest
+from llvmlite import ir
 
 import tileir
 from tileir.cache import Cache
 from tileir.cpu.llvm import engine
 from tileir.cpu.llvm.engine import CODE_MAKERS, REWRITERS, host, object_code
 from tileir.cpu.llvm.object_files import UnknownObject, undefined_symbols
+from tileir.cpu.llvm.printing import NativeFunction
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.runtime import native
 
@@ -179,3 +181,38 @@ class MallInfo(ctypes.Structure):
     _fields_: ClassVar = [
         (name, ctypes.c_size_t) for name in ("a", "b", "c", "d", "e", "f", "g", "in_use", "free", "top")
     ]
+
+
+def every_usual_instruction(kind: type[ir.Function]) -> str:
+    """A module with a function of that kind, in LLVM's language."""
+    module, i64, vector = ir.Module("m"), ir.IntType(64), ir.VectorType(ir.FloatType(), 4)
+    function = kind(module, ir.FunctionType(i64, [ir.PointerType(), i64, vector]), "f")
+    place, number, floats = function.args
+    start, body, end = (function.append_basic_block(name) for name in ("start", "body", "with space"))
+    builder = ir.IRBuilder(start)
+    cell = builder.alloca(i64)
+    builder.store(builder.add(number, i64(1), flags=("nuw", "nsw")), cell, align=8)
+    builder.branch(body)
+    builder.position_at_end(body)
+    turn = builder.phi(i64)
+    turn.add_incoming(i64(0), start)
+    at = builder.gep(
+        builder.gep(place, [turn], inbounds=True, source_etype=vector), [i64(3)], source_etype=ir.IntType(8)
+    )
+    found = builder.fadd(builder.load(at, typ=vector, align=4), floats, flags=("fast",))
+    found = builder.select(builder.fcmp_ordered("<", found, floats, flags=("nnan",)), found, builder.fneg(floats))
+    single = builder.extract_element(found, ir.IntType(32)(2))
+    found = builder.insert_element(found, single, ir.IntType(32)(0))
+    order = ir.Constant(ir.VectorType(ir.IntType(32), 4), [3, 2, 1, 0])
+    builder.store(builder.shuffle_vector(found, floats, order), at)
+    builder.call(ir.Function(module, ir.FunctionType(ir.VoidType(), [i64]), "g"), [builder.fptosi(single, i64)])
+    following = builder.add(turn, i64(1))
+    turn.add_incoming(following, body)
+    builder.cbranch(builder.icmp_signed("<", following, builder.load(cell)), body, end).set_weights([1, 9])
+    ir.IRBuilder(end).ret(following)
+    return str(module)
+
+
+def test_functions_that_are_written_out_faster_say_what_llvmlites_say():
+    ours, theirs = (str(llvm.parse_assembly(every_usual_instruction(kind))) for kind in (NativeFunction, ir.Function))
+    assert ours == theirs and "!prof" in ours

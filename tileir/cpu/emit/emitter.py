@@ -36,6 +36,7 @@ from tileir.cpu.emit.vectorizability import BlockLoop
 from tileir.cpu.emit.widening import widen
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.llvm.metadata import DebugLines
+from tileir.cpu.llvm.printing import NativeFunction
 from tileir.host import limits
 from tileir.ir.core import Op
 
@@ -363,7 +364,7 @@ class Emitter:
 
     def _function(self, types: Sequence[ir.Type], body: Callable[[Emitter, Sequence[ir.Value]], None]) -> ir.Function:
         name = f"tileir.shared.{len(self.functions)}"
-        function = ir.Function(self.module, ir.FunctionType(ir.VoidType(), types), name)
+        function = NativeFunction(self.module, ir.FunctionType(ir.VoidType(), types), name)
         function.linkage = "internal"
         builder = ir.IRBuilder(function.append_basic_block("start"))
         nowhere = ir.Constant(PTR, None)

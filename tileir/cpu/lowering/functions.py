@@ -50,6 +50,7 @@ from tileir.cpu.emit.tiles import (
     row_major,
 )
 from tileir.cpu.llvm.metadata import DebugLines, PlaceOf
+from tileir.cpu.llvm.printing import NativeFunction
 from tileir.cpu.lowering.products import reserve_panels
 from tileir.cpu.lowering.state import Counters, JoinedBlocks, JumpTarget, Lowering, NativeRules
 from tileir.cpu.memory.bounds import add_allocation
@@ -163,7 +164,7 @@ def _add_joined(single: Lowering, coarsening: Coarsening, body: Block, global_na
 
 
 def _function(module: ir.Module, name: str, type: ir.FunctionType) -> ir.Function:
-    function = ir.Function(module, type, name)
+    function = NativeFunction(module, type, name)
     function.args[_ARENA].add_attribute("noalias")
     accesses_null(function)
     return function
@@ -271,7 +272,7 @@ def _made(caller: Lowering, function: Op) -> ir.Function:
     common = [PTR, *[I32] * 6, PTR, I64, PTR]
     module = caller.emit.module
     name = module.get_unique_name("tileir.function")
-    made = ir.Function(module, ir.FunctionType(I32, [*common, *marks, *kinds, *places]), name)
+    made = NativeFunction(module, ir.FunctionType(I32, [*common, *marks, *kinds, *places]), name)
     made.linkage = "internal"
     made.attributes.add("noinline")
     accesses_null(made)

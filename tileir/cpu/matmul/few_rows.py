@@ -216,8 +216,8 @@ class Direct:
 
         arguments = [rows, columns, self.left.base, self.left.by_row, origin, place, *given]
         source, steps = self.right.source, [] if self.steps is None else [self.steps]
-        kind = self.right.product, self.memory.element, source.depth, source.signed, len(steps), self.left.by_step
-        key = *kind, self.lanes, self.words, self.vectors, *known, self.flips, self.acc
+        kind = self.right.product, self.memory.element, source.depth, source.signed, source.is_outside
+        key = *kind, len(steps), self.left.by_step, self.lanes, self.words, self.vectors, *known, self.flips, self.acc
         emit.shared(key, [*arguments, *steps], body)
 
     def _columns(self, emit: Emitter, rows: ir.Value, columns: ir.Value, place: ir.Value) -> None:
@@ -313,15 +313,22 @@ class Direct:
         builder, product = emit.builder, self.right.product
         first = builder.mul(step, I64(product.group))
         steps = (builder.add(first, I64(i)) for i in range(product.group))
-        rows = [self.right.load(self.memory, column, step, self.lanes) for step in steps]
+        rows = [self._load(emit, column, step, self.lanes) for step in steps]
         return builder.bitcast(interleaved(builder, rows), ir.VectorType(product.word, self.lanes))
 
     def _loaded(self, emit: Emitter, column: ir.Value, step: ir.Value) -> ir.Value:
         """Return the words of a column at as many steps as there are lanes."""
         product = self.right.product
         k = emit.builder.mul(step, I64(product.group))
-        loaded = self.right.load(self.memory, column, k, self.words * product.group)
+        loaded = self._load(emit, column, k, self.words * product.group)
         return emit.builder.bitcast(loaded, ir.VectorType(product.word, self.words))
+
+    def _load(self, emit: Emitter, column: ir.Value, k: ir.Value, count: int) -> ir.Value:
+        """Load neighbours in memory, and prefetch those of the next tile."""
+        builder, memory, source = emit.builder, self.memory, self.right.source
+        if source.is_outside:
+            prefetch(builder, memory.moved(builder, column, builder.add(k, I64(source.depth))).base)
+        return self.right.load(memory, column, k, count)
 
 
 def direct(right: Packer, left: Rows, flips: bool, columns: int, acc: Sums) -> Direct | None:
@@ -409,9 +416,9 @@ class TransposedRun:
 
         def pack(tile: ir.Value) -> None:
             place = self.panels.place(emit, left, emit.builder.load(number, typ=I64), tile, steps)
-            emit.builder.store(place.place.panel, self.panel)
+            emit.builder.store(place.panel, self.panel)
             with place.unless_packed(emit, left):
-                replace(packer, place=place.place).few_lines()
+                replace(packer, place=place).few_lines()
 
         def multiply_run(memories: Sequence[Strided], tiles: ir.Value) -> None:
             multiply(memories[0], tiles)

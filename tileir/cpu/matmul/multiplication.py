@@ -28,8 +28,8 @@ from tileir.cpu.matmul.panels import (
     LINES_AT_A_TIME,
     SMALLEST_SQUARE,
     Factor,
-    KeptPlace,
     Packer,
+    PanelPlace,
     Panels,
     Strided,
     new_panels,
@@ -85,7 +85,7 @@ class Deferral:
             if run is not None:
                 run.begin(builder)
 
-    def place(self, emit: Emitter, panels: Panels, source: Factor) -> KeptPlace:
+    def place(self, emit: Emitter, panels: Panels, source: Factor) -> PanelPlace:
         """Return the place of the next tile of a factor."""
         number, tile = (emit.builder.load(cell, typ=I64) for cell in (self.number, self.filled))
         return panels.place(emit, source, number, tile, self.tile_steps)
@@ -190,7 +190,7 @@ class Repeated:
         """Count from 0 where the loop begins."""
         builder.store(I64(0), self.number)
 
-    def place(self, emit: Emitter, panels: Panels, source: Factor) -> KeptPlace:
+    def place(self, emit: Emitter, panels: Panels, source: Factor) -> PanelPlace:
         """Return the place of the factor in this iteration."""
         return panels.place(emit, source, emit.builder.load(self.number, typ=I64), I64(0), self.steps)
 
@@ -462,7 +462,7 @@ class Multiplication:
         serves = left_serves(builder, self.product, self.size, self.left, self.right, self._most)
         serves = self._at_once(serves, panels)
         with place.unless_packed(self.emit, packer.source, serves):
-            panel = replace(packer, place=place.place).left(self.size.rows, self.size.uses_matrix_unit)
+            panel = replace(packer, place=place).left(self.size.rows, self.size.uses_matrix_unit)
         return panel, either(builder, serves, self.left, panel)
 
     def _right_panel(self) -> Panel:
@@ -475,7 +475,7 @@ class Multiplication:
         serves = right_serves(self.emit.builder, self.product, self.size, self.right)
         serves = self._at_once(serves, self.panels.right)
         with place.unless_packed(self.emit, self.right, serves):
-            panel = replace(packer, place=place.place).strips(self.size.columns)
+            panel = replace(packer, place=place).strips(self.size.columns)
         return either(self.emit.builder, serves, self.right, panel)
 
     def _at_once(self, serves: ir.Value | None, panels: Panels) -> ir.Value | None:

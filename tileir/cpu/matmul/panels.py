@@ -147,13 +147,45 @@ def _window_of(tile: Tile) -> tuple[Window | None, Sequence[ir.Value]]:
     return (tile, tile.strides) if isinstance(tile, Window) else (None, ())
 
 
+_TAG = 4 * 8
+"""Bytes of a tag: an address, 0 for none, the distances of lines and of steps along K, and the number of lines."""
+
+
 @dataclass(frozen=True)
 class PanelPlace:
-    """Steps of a panel from `first` on, which has room for `capacity` of them."""
+    """The place of a tile: steps of a panel from `first` on, which has room for `capacity` of them."""
 
     panel: ir.Value
     capacity: int
     first: ir.Value
+    tag: ir.Value | None
+    """The address of what says which tile is there; None if none stays."""
+    kept: ir.Value
+
+    @contextmanager
+    def unless_packed(self, emit: Emitter, source: Factor, serves: ir.Value | None = None) -> Iterator[None]:
+        """Emit code that packs the tile if the panel does not hold it; from then on it does. The code does not run
+        either if the tile `serves` as it lies, an i1, where no panel stays.
+        """
+        if self.tag is None:
+            with nullcontext() if serves is None else emit.when(emit.builder.not_(serves)):
+                yield
+            return
+        assert source.origin is not None
+        builder = emit.builder
+        cells = [builder.gep(self.tag, [I64(8 * word)], source_etype=I8) for word in range(_TAG // 8)]
+        valid = builder.and_(self.kept, builder.icmp_unsigned("!=", source.address, I64(0)))
+        address = builder.select(valid, source.address, I64(0))
+        words = [address, source.origin.by_line, source.origin.by_k, source.lines_needed]
+        packed = valid
+        for cell, word in zip(cells, words):
+            packed = builder.and_(packed, builder.icmp_unsigned("==", builder.load(cell, typ=I64), word))
+        if serves is not None:
+            packed = builder.or_(packed, serves)
+        with emit.when(builder.not_(packed)):
+            for cell, word in zip(cells, words):
+                builder.store(word, cell)
+            yield
 
 
 @dataclass
@@ -415,10 +447,6 @@ def each(emit: Emitter, extent: int, step: int, body: Callable[[ir.Value], None]
 # ---------------------------------------------------------------- panels that stay
 
 
-_TAG = 4 * 8
-"""Bytes of a tag: an address, 0 for none, the distances of lines and of steps along K, and the number of lines."""
-
-
 @dataclass(frozen=True)
 class Panels:
     """The panels of one factor."""
@@ -439,17 +467,16 @@ class Panels:
         size = self.room.ways * self.room.numbers * self.room.tiles * _TAG
         clear_bytes(builder, self.tags, I64(size))
 
-    def place(self, emit: Emitter, source: Factor, number: ir.Value, tile: ir.Value, steps: int) -> KeptPlace:
+    def place(self, emit: Emitter, source: Factor, number: ir.Value, tile: ir.Value, steps: int) -> PanelPlace:
         """Return the place of a tile of so many `steps`: `tile` of the panel `number` along K."""
         builder = emit.builder
         which = self._which(builder, source, number, tile)
         panel = builder.gep(self.memory, [builder.mul(which, I64(self.room.size))], source_etype=I8)
-        place = PanelPlace(panel, self.room.tiles * steps, builder.mul(tile, I64(steps)))
-        if self.tags is None or source.address is None:
-            return KeptPlace(place, None, I1(0))
-        tag = builder.add(builder.mul(which, I64(self.room.tiles)), tile)
-        found = builder.gep(self.tags, [builder.mul(tag, I64(_TAG))], source_etype=I8)
-        return KeptPlace(place, found, self.kept)
+        tag = None
+        if self.tags is not None and source.address is not None:
+            number = builder.add(builder.mul(which, I64(self.room.tiles)), tile)
+            tag = builder.gep(self.tags, [builder.mul(number, I64(_TAG))], source_etype=I8)
+        return PanelPlace(panel, self.room.tiles * steps, builder.mul(tile, I64(steps)), tag, self.kept)
 
     def _which(self, builder: ir.IRBuilder, source: Factor, number: ir.Value, tile: ir.Value) -> ir.Value:
         """Return the panel of a tile."""
@@ -472,40 +499,6 @@ class Panels:
         distance = builder.mul(source.origin.by_line, I64(source.lines * source.origin.element.byte_size))
         distance = builder.select(builder.icmp_unsigned("==", distance, I64(0)), I64(1), distance)
         return builder.urem(builder.udiv(source.address, distance), I64(self.room.ways))
-
-
-@dataclass(frozen=True)
-class KeptPlace:
-    """The place of a tile in a panel, and the tag there, if there are any."""
-
-    place: PanelPlace
-    tag: ir.Value | None
-    kept: ir.Value
-
-    @contextmanager
-    def unless_packed(self, emit: Emitter, source: Factor, serves: ir.Value | None = None) -> Iterator[None]:
-        """Emit code that packs the tile if the panel does not hold it; from then on it does. The code does not run
-        either if the tile `serves` as it lies, an i1, where no panel stays.
-        """
-        if self.tag is None:
-            with nullcontext() if serves is None else emit.when(emit.builder.not_(serves)):
-                yield
-            return
-        assert source.origin is not None
-        builder = emit.builder
-        cells = [builder.gep(self.tag, [I64(8 * word)], source_etype=I8) for word in range(_TAG // 8)]
-        valid = builder.and_(self.kept, builder.icmp_unsigned("!=", source.address, I64(0)))
-        address = builder.select(valid, source.address, I64(0))
-        words = [address, source.origin.by_line, source.origin.by_k, source.lines_needed]
-        packed = valid
-        for cell, word in zip(cells, words):
-            packed = builder.and_(packed, builder.icmp_unsigned("==", builder.load(cell, typ=I64), word))
-        if serves is not None:
-            packed = builder.or_(packed, serves)
-        with emit.when(builder.not_(packed)):
-            for cell, word in zip(cells, words):
-                builder.store(word, cell)
-            yield
 
 
 def new_panels(emit: Emitter, room: PanelRoom) -> Panels:

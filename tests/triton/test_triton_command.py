@@ -155,6 +155,25 @@ def test_a_suite_runs_through_the_plugin(script: Path) -> None:
     assert "trap: load of f32 at byte offset 400 of 'x_ptr'" in done.stdout and "launcher.py" not in done.stdout
 
 
+def test_the_sanitizer_notes_once_a_kernel_what_lies_outside_a_tensor_in_its_storage(tmp_path: Path) -> None:
+    path = tmp_path / "stored.py"
+    path.write_text("""import torch
+from tests.triton.launched_kernels import copy_from, doubled
+
+packed, out = torch.arange(64.0), torch.zeros(16)
+for _ in range(2):
+    copy_from[(1,)](packed[16:32], out, -16, BLOCK=16)
+doubled[(1,)](packed.view(16, 4)[3], 4, BLOCK=16)
+doubled[(1,)](packed[48:], 16, BLOCK=16)
+""")
+    done = tileir("triton", "--sanitize", path)
+    notes = [line for line in done.stderr.splitlines() if line.startswith("NOTE")]
+    assert notes == [
+        "NOTE: @copy_from: accesses through 'x_ptr' leave the elements of its tensor for others of the same storage"
+        " (in 2 of 2 launches)"
+    ], done.stderr
+
+
 def test_a_suite_runs_under_the_sanitizer(script: Path) -> None:
     done = suite(script, "--cuda-as-cpu", "--tileir-sanitize")
     assert done.returncode == 1

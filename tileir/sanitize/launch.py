@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from tileir.host.printing import Output
     from tileir.interp.api import Options
     from tileir.ir.core import Op
+    from tileir.sanitize.memory import Layout
     from tileir.sanitize.proofs.kernel import KernelProof
     from tileir.sanitize.proofs.launch import KnownArray, KnownLaunch
     from tileir.sanitize.proofs.pairs import KnownAccess
     from tileir.sanitize.proofs.verdict import ProofReport
     from tileir.sanitize.report import SanitizerReport
-    from tileir.sanitize.session import Layout
 
 Unwritten = Callable[[Allocation], "np.ndarray | None"]
 """Masks the bytes of memory that nobody has written yet; None if there are none."""
@@ -141,6 +141,7 @@ def sanitize_bound(
     memory = WatchedMemory((), storage.addresses)
     give_memory(memory, arguments, storage)
     layouts = {argument.name: _layout(argument) for argument in _all_arrays(list(arrays.values()))}
+    memory.lent = {name: layouts[name] for name, argument in arrays.items() if _lends_more(argument, layouts[name])}
     values = [rank_zero_tile(argument) for argument in arguments]
     known = known_launch(kernel, grid, arguments)
     quiet = quiet_of(kernel, known)
@@ -153,7 +154,7 @@ def sanitize_bound(
         views = kernel.memo("plain views", lambda: plain_views(kernel.entry))
         return replace(
             report,
-            notes=(*dict.fromkeys(layout_notes(views, arguments)), *report.notes),
+            notes=(*dict.fromkeys(layout_notes(views, arguments)), *map(_left, sorted(memory.left)), *report.notes),
             prove=lambda: (proof_of(kernel, known, True).report(kernel.name, report.sources, {grid: report}, grid),),
         )
     finally:
@@ -203,10 +204,21 @@ def _all_arrays(arguments: list[ArrayArgument]) -> list[ArrayArgument]:
 
 
 def _layout(argument: ArrayArgument) -> Layout:
-    from tileir.sanitize.session import Layout
+    from tileir.sanitize.memory import Layout
 
     array = argument.array
     return Layout(array.address, array.shape, array.strides, array.itemsize)
+
+
+def _lends_more(argument: ArrayArgument, layout: Layout) -> bool:
+    """Return whether a kernel may use memory around the elements of an array: the storage of a tensor."""
+    span = sum((extent - 1) * step for extent, step in zip(layout.shape, layout.strides)) + layout.itemsize
+    begin, end, *_ = argument.bounds or (layout.address, 0)
+    return min(layout.strides, default=0) >= 0 and (begin < layout.address or end > layout.address + span)
+
+
+def _left(name: str) -> str:
+    return f"accesses through '{name}' leave the elements of its tensor for others of the same storage"
 
 
 # ---------------------------------------------------------------- proofs

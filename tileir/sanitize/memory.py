@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,36 @@ class Dropped(NamedTuple):
     address: int
 
 
+@dataclass(frozen=True)
+class Layout:
+    """The layout of an array of the launch in memory: address of its first element, strides in bytes."""
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    itemsize: int
+
+    def index(self, address: int) -> tuple[int, ...]:
+        """Return the index of the element at an address."""
+        left = address - self.address
+        index = [0] * len(self.shape)
+        for dim in sorted(range(len(self.shape)), key=lambda dim: -abs(self.strides[dim])):
+            step = self.strides[dim]
+            if step and self.shape[dim] > 1:
+                index[dim] = left // step
+                left -= index[dim] * step
+        return tuple(index)
+
+    def holds(self, addresses: np.ndarray) -> np.ndarray:
+        """Return which of some addresses, as i64, lie in an element of the array; strides are not negative."""
+        left = addresses - self.address
+        inside = left >= 0
+        for step, extent in sorted(zip(self.strides, self.shape), reverse=True):
+            if step and extent > 1:
+                left = left - np.minimum(left // step, extent - 1) * step
+        return np.asarray(inside & (left < self.itemsize))
+
+
 Refuse = Callable[[Dropped], None]
 
 
@@ -40,6 +71,10 @@ class WatchedMemory(Memory):
         """Return the parameter that the running operation accesses memory through, if it is one."""
         self.storages: list[tuple[int, int]] = []
         """The addresses and sizes of all storage that tile blocks have allocated in this run."""
+        self.lent: Mapping[str, Layout] = {}
+        """The arrays by their parameters that come with more memory than their elements."""
+        self.left: set[str] = set()
+        """Those of them that have been left for the rest of their memory."""
         self.marks_storage = True
         self.covers = True
         """Whether it is kept which bytes are written."""
@@ -129,6 +164,10 @@ class WatchedMemory(Memory):
         if self._remember:
             touched.before = touched.content().copy()
         self.touched.append(touched)
+        name = self.through() if self.lent else None
+        lent = None if name is None or name in self.left else self.lent.get(name)
+        if name is not None and lent is not None and not lent.holds(touched.addresses()).all():
+            self.left.add(name)
 
     # ------------------------------------------------------------ what is refused
 

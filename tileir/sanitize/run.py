@@ -21,9 +21,9 @@ from tileir.ir.diagnostics import Trap
 from tileir.ir.loc import Source
 from tileir.ops.module import Entry
 from tileir.sanitize.findings import Finding
-from tileir.sanitize.memory import WatchedMemory
+from tileir.sanitize.memory import Layout, WatchedMemory
 from tileir.sanitize.report import SanitizerReport
-from tileir.sanitize.session import Layout, Session
+from tileir.sanitize.session import Session
 from tileir.sanitize.shadow import LARGEST_CELL
 from tileir.sanitize.watch import SanitizerObserver
 from tileir.sanitize.weak import WeakOutcomes

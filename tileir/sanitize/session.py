@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,32 +13,11 @@ from tileir.ir.core import Op
 from tileir.ops.control import Assert
 from tileir.sanitize.clocks import Site
 from tileir.sanitize.findings import Collector, Finding, at, conflict_finding, origin_finding
-from tileir.sanitize.memory import Dropped, WatchedMemory
+from tileir.sanitize.memory import Dropped, Layout, WatchedMemory
 from tileir.sanitize.races import Conflict, RaceDetector
 from tileir.sanitize.shadow import LARGEST_CELL
 from tileir.sanitize.taint import Marked, Origin
 from tileir.sanitize.weak import WeakOutcomes
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The layout of an array of the launch in memory: address of its first element, strides in bytes."""
-
-    address: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    itemsize: int
-
-    def index(self, address: int) -> tuple[int, ...]:
-        """Return the index of the element at an address."""
-        left = address - self.address
-        index = [0] * len(self.shape)
-        for dim in sorted(range(len(self.shape)), key=lambda dim: -abs(self.strides[dim])):
-            step = self.strides[dim]
-            if step and self.shape[dim] > 1:
-                index[dim] = left // step
-                left -= index[dim] * step
-        return tuple(index)
 
 
 class Session:

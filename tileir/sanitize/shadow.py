@@ -135,6 +135,13 @@ class TouchedBox:
         steps = sum(int(i) * step for i, step in zip(index, self._strides))
         return self.shadow.base + self._offset + steps
 
+    def addresses(self) -> np.ndarray:
+        """Return the addresses of the elements, as i64, in the shape of the box."""
+        found = np.array(self.shadow.base + self._offset, np.int64)
+        for extent, step in zip(self.shape, self._strides):
+            found = np.add.outer(found, np.arange(extent, dtype=np.int64) * step)
+        return found
+
     def onto(self, tile: np.ndarray, found: np.ndarray) -> None:
         """Put what belongs to the elements where they stand in a tile."""
         if tile.ndim == found.ndim:
@@ -207,6 +214,9 @@ class TouchedElements:
 
     def address(self, position: int) -> int:
         return self.shadow.base + int(self.offsets[position])
+
+    def addresses(self) -> np.ndarray:
+        return self.offsets + np.int64(self.shadow.base)
 
     def onto(self, tile: np.ndarray, found: np.ndarray) -> None:
         tile.reshape(-1)[self.lanes] = found

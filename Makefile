@@ -84,8 +84,8 @@ bench-triton: $(VENV)/.bench
 bench-processors: $(VENV)/.bench
 	$(BIN)/python bench/processors.py
 
-bench-farm: $(VENV)/.bench
-	$(BIN)/python bench/farm.py --jobs 600
+bench-farm: $(VENV)/.bench $(VENV)/.cluster
+	$(BIN)/python bench/farm.py --jobs 10000 --on processes --on dask --on ray
 	$(BIN)/python bench/grids.py --size 8192
 	$(BIN)/python bench/large_file.py --file-mib 20480 --within-mib 4096 --folder .
 

@@ -39,6 +39,8 @@ def probe(spec: dict[str, Any], content: bytes) -> WorkResult:
         "slow": lambda: time.sleep(0.02),
         "another answer": lambda: None,
     }[spec.get("harm", "none")]()
+    if spec.get("reusable") is not None:
+        return WorkResult({"process": os.getpid(), "touched": len(b"." * spec["touched"])}, reusable=spec["reusable"])
     if spec.get("harm") == "another answer":
         return WorkResult({"time": time.time_ns()})
     return WorkResult(

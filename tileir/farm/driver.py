@@ -6,14 +6,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass, field
+from itertools import islice
 
-from tileir.farm.executors import Workers
-from tileir.farm.isolation import attempt
+from tileir.farm.executors import Workers, attempts
 from tileir.farm.job import Attempt, Ending, FarmJob, JobLimits
 from tileir.farm.store import WAITING, JobStore
 
 AHEAD = 3
-"""Jobs that are handed over for each worker, so that none waits for the driver."""
+"""Tasks that are handed over for each worker, so that none waits for the driver."""
+TASK_SECONDS = 0.1
+"""Short jobs are handed over together, as many as take so long, so that the price of a task is that of them all."""
+MOST_TOGETHER = 32
 _BATCH = 64
 _PATIENCE = 1.0
 """Seconds between two looks at the clock while nothing ends."""
@@ -76,9 +79,11 @@ class _Drive:
         self.report = report
         self.end = None if seconds is None else time.monotonic() + seconds
         self.summary = DriveSummary()
-        self.running: dict[Future[Attempt], FarmJob] = {}
+        self.running: dict[Future[list[Attempt]], list[FarmJob]] = {}
         self.again: list[FarmJob] = []
         self.executor: Executor | None = None
+        self.job_seconds = TASK_SECONDS
+        """What a job takes, from those that have ended."""
 
     def run(self, jobs: Iterable[FarmJob]) -> DriveSummary:
         source = self._source(jobs)
@@ -107,20 +112,26 @@ class _Drive:
                 self.summary.stopped = True
                 self.again.clear()
                 break
-            job = self.again.pop(0) if self.again else next(source, None)
-            if job is None:
+            jobs = self._next(source)
+            if not jobs:
                 break
-            self._submit(job)
+            self._submit(jobs)
             begun = True
         return begun
 
-    def _submit(self, job: FarmJob) -> None:
+    def _next(self, source: Iterator[FarmJob]) -> list[FarmJob]:
+        """Return the jobs of the next task: one that is tried again comes alone, as it may be harmful."""
+        if self.again:
+            return [self.again.pop(0)]
+        return list(islice(source, max(1, min(int(TASK_SECONDS / self.job_seconds), MOST_TOGETHER))))
+
+    def _submit(self, jobs: list[FarmJob]) -> None:
+        given = [(job.kind, job.text, job.content) for job in jobs]
         for fresh in (False, True):
             if self.executor is None or fresh:
                 self.executor = self.workers.open()
             try:
-                future = self.executor.submit(attempt, job.kind, job.text, job.content, self.limits)
-                self.running[future] = job
+                self.running[self.executor.submit(attempts, given, self.limits)] = jobs
                 return
             except BrokenExecutor:
                 if fresh:
@@ -131,14 +142,19 @@ class _Drive:
         timeout = _PATIENCE if self.end is not None else None
         done, _ = wait(self.running, timeout=timeout, return_when=FIRST_COMPLETED)
         for future in done:
-            job = self.running.pop(future)
-            found = _attempt_of(future)
-            state = self.store.record(job.key, found, self.limits)
-            self.summary.attempts[found.ending] = self.summary.attempts.get(found.ending, 0) + 1
-            if state == WAITING:
-                self.again.append(job)
-            if self.report is not None:
-                self.report(job, found, state)
+            jobs = self.running.pop(future)
+            for job, found in zip(jobs, _attempts_of(future, len(jobs))):
+                self._record(job, found)
+
+    def _record(self, job: FarmJob, found: Attempt) -> None:
+        if found.ending is not Ending.LOST:
+            self.job_seconds += (max(found.seconds, 1e-3) - self.job_seconds) / 4
+        state = self.store.record(job.key, found, self.limits)
+        self.summary.attempts[found.ending] = self.summary.attempts.get(found.ending, 0) + 1
+        if state == WAITING:
+            self.again.append(job)
+        if self.report is not None:
+            self.report(job, found, state)
 
     def _leave(self) -> None:
         """Give back what was not begun, and wait for what was: an attempt has an end."""
@@ -148,11 +164,12 @@ class _Drive:
             self.executor.shutdown(wait=True)
 
 
-def _attempt_of(future: Future[Attempt]) -> Attempt:
-    """Return how an attempt ended; one whose worker is gone was lost."""
+def _attempts_of(future: Future[list[Attempt]], count: int) -> list[Attempt]:
+    """Return how the attempts of a task ended; those whose worker is gone were lost."""
     try:
         return future.result()
     except CancelledError:
-        return Attempt(Ending.LOST, "the worker gave it back")
+        lost = "the worker gave it back"
     except Exception as error:
-        return Attempt(Ending.LOST, f"the worker was lost: {type(error).__name__}: {str(error)[:300]}")
+        lost = f"the worker was lost: {type(error).__name__}: {str(error)[:300]}"
+    return [Attempt(Ending.LOST, lost)] * count

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import sys
@@ -12,17 +11,19 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 from weakref import WeakSet
 
+from tileir.farm.isolation import attempt
+from tileir.farm.job import Attempt, JobLimits
 from tileir.host.child import watch_parent
 from tileir.ir.usage import UsageError, pip_install
 
 PLACES = "processes, dask, dask:ADDRESS, ray or ray:ADDRESS"
 RETURN_SECONDS = 120.0
 """Seconds that a scheduler may be away."""
-_PRELOADED = ("numpy", "ml_dtypes", "tileir.runtime.interpreter", "tileir.runtime.native", "tileir.farm.launching")
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,27 @@ def processes(count: int | None = None) -> Workers:
 
 
 def _begin(parent: int) -> None:
-    """Prepare a worker: end with the driver, and import what most jobs use."""
+    """Prepare a worker: end with the driver, and have ready what most jobs use."""
     watch_parent(parent)
-    for name in _PRELOADED:
+    warm_up()
+
+
+@cache
+def warm_up() -> None:
+    """Import, and launch once, which makes ready all that a launch needs: jobs run in copies of this process."""
+    for name in ("numpy", "ml_dtypes", "tileir.runtime.interpreter", "tileir.runtime.native"):
         import_module(name)
-    _warm_up()
-    gc.freeze()  # what has been imported is looked at no more, in the processes of jobs too
+    from tileir.farm.launching import launch_job, launched
+    from tileir.runtime.loading import parse
+
+    job = launch_job(parse("entry @nothing() { }"), {"grid": 1, "options": {"threads": 1}})
+    launched({**job.spec}, job.content)
+
+
+def attempts(jobs: list[tuple[str, str, bytes]], limits: JobLimits) -> list[Attempt]:
+    """Attempt jobs (kind, spec, content) one after another, in a worker that has been warmed up, or is now."""
+    warm_up()
+    return [attempt(kind, spec, content, limits) for kind, spec, content in jobs]
 
 
 @contextmanager
@@ -73,15 +89,6 @@ def opened(place: str, count: int | None = None) -> Iterator[Workers]:
             yield workers
     else:
         raise UsageError(f"no workers '{place}': expected {PLACES}")
-
-
-def _warm_up() -> None:
-    """Launch once, which imports and makes ready all that a launch needs: jobs are copies of this process."""
-    from tileir.farm.launching import launch_job, launched
-    from tileir.runtime.loading import parse
-
-    job = launch_job(parse("entry @nothing() { }"), {"grid": 1, "options": {"threads": 1}})
-    launched({**job.spec}, job.content)
 
 
 # ---------------------------------------------------------------- Dask

@@ -1,24 +1,30 @@
-"""One attempt at a job, in a process of its own: what it does there costs only itself."""
+"""One attempt at a job, in another process: what it does there costs only itself.
+
+A process that did a job well and says so (`WorkResult.reusable`) does the next one of its thread, with the programs
+that it has read and compiled; after any other end it is killed, with all that it has started.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import pickle
 import platform
 import select
 import signal
+import socket
+import struct
 import sys
 import tempfile
 import threading
 import time
+import weakref
 from dataclasses import replace
-from functools import partial
-from typing import IO, NoReturn
+from typing import NoReturn
 
-from tileir.farm.job import Attempt, Ending, JobLimits, WorkResult, preparation_of, work_of
-from tileir.farm.templates import Copy, Template, templates
+from tileir.farm.job import Attempt, Ending, JobLimits, WorkResult, work_of
 from tileir.host.child import POSSIBLE, end_with_parent, ending, forked
 from tileir.ir.diagnostics import DiagnosticError, Trap, UnsupportedError
 from tileir.ir.usage import UsageError
@@ -30,144 +36,162 @@ LOG_BYTES = 1 << 16
 """Bytes kept from the end of an attempt's output."""
 ANSWERS = (DiagnosticError, Trap, UnsupportedError, UsageError, TypeError, ValueError, KeyError, ImportError)
 """Errors that another attempt would raise again."""
+MOST_JOBS = 1000
+"""Jobs that one process does, whatever they leave behind."""
 _CHUNK = 1 << 20
-_LOST = Attempt(Ending.LOST, "the process that it was a copy of was lost")
+_SIZE = struct.Struct("<q")
+_own = threading.local()
+"""The idle `child` of a thread, if it has one: it ends with its thread."""
 
 
 def attempt(kind: str, spec: str, content: bytes, limits: JobLimits) -> Attempt:
     """Do the work of a job whose spec is the text `spec`. Raises UnsupportedError where processes cannot be copied."""
     if not POSSIBLE:
         raise UnsupportedError("a farm: this system cannot copy a process, which keeps jobs apart", "farm")
-    # A template has what is open now, so it comes first; the job has its time after that.
-    template = _template(kind, spec, content, limits)
     begin = time.monotonic()
-    with tempfile.TemporaryFile() as log:
-        reading, writing = os.pipe()
-        try:
-            child = _begun(template, kind, spec, content, limits, writing, log.fileno())
-        finally:
-            os.close(writing)
-        try:
-            found = _outcome(child, reading, begin + limits.seconds, limits)
-        finally:
-            os.close(reading)
-        if found.ending is Ending.DONE:
-            templates().note_done((kind, content))
-        if found.ending is Ending.LOST:
-            templates().drop((kind, content))
-        seconds = time.monotonic() - begin
-        return replace(found, seconds=seconds, log=_tail(log), worker=f"{platform.node()}/{os.getpid()}")
-
-
-def _template(kind: str, spec: str, content: bytes, limits: JobLimits) -> Template | None:
-    """Return the template of the program of a job, if there is one."""
-    prepare = preparation_of(kind)
-    # It ends with the thread that made it.
-    if prepare is None or threading.current_thread() is not threading.main_thread():
-        return None
-    ready, work = lambda: prepare(json.loads(spec), content), partial(_work, kind, content)
-    return templates().get((kind, content), ready, work, limits.seconds)
-
-
-def _begun(
-    template: Template | None, kind: str, spec: str, content: bytes, limits: JobLimits, writing: int, log: int
-) -> Copy:
-    """Return the process of a job: a copy of the template of its program, or of this process."""
-    if template is not None:
-        try:
-            return template.copy(spec, limits, writing, log)
-        except OSError:
-            templates().drop((kind, content))
-    worker = os.getpid()
-    child = forked()
-    if not child:
-        _work(kind, content, spec, limits, writing, log, worker)
-    return Copy(child, None)
+    child: _Child | None = getattr(_own, "child", None)
+    _own.child = None
+    if child is None or not child.is_ready():
+        child = _Child()
+    found = child.attempt(pickle.dumps((kind, spec, content, limits.memory)), begin + limits.seconds, limits)
+    if child.is_reusable:
+        _own.child = child
+    return replace(found, seconds=time.monotonic() - begin, worker=f"{platform.node()}/{os.getpid()}")
 
 
 # ---------------------------------------------------------------- the process that waits
 
 
-def _outcome(child: Copy, reading: int, deadline: float, limits: JobLimits) -> Attempt:
-    """Read what the child says, until it ends or has had its time; then see that nothing of it is left."""
-    if child.number is None:
-        return _LOST
-    try:
-        content = _read(reading, deadline)
-    finally:
-        _kill_group(child.number)
-        end = _end_of(child)
-    if end is None:
-        return _LOST
-    status, memory = end
-    peak = memory * (1 if sys.platform == "darwin" else 1024)
-    if content is None:
-        return Attempt(Ending.HUNG, f"no end after {limits.seconds:g} s", peak=peak)
-    try:
-        found: Attempt = pickle.loads(content)
-    except (EOFError, pickle.UnpicklingError):
-        return Attempt(Ending.CRASHED, ending(os.waitstatus_to_exitcode(status)), peak=peak)
-    return replace(found, peak=peak)
+class _Child:
+    """A process that does jobs, as its worker sees it."""
+
+    def __init__(self) -> None:
+        self.is_reusable = False
+        self._jobs = 0
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        self._socket, there = socket.socketpair()
+        worker = os.getpid()
+        self._number = forked()
+        if not self._number:
+            _serve(there, self._log.fileno(), worker)
+        there.close()
+        self._end = weakref.finalize(self, _ended, self._number, worker)
+
+    def is_ready(self) -> bool:
+        """Return whether it may be given one more job, and nobody has ended it while it was idle."""
+        ended = os.waitid(os.P_PID, self._number, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return ended is None and self._jobs < MOST_JOBS
+
+    def attempt(self, message: bytes, deadline: float, limits: JobLimits) -> Attempt:
+        """Hand over a job and read what comes of it; then see that nothing is left, unless there may be a next one."""
+        self._jobs, self.is_reusable, end = self._jobs + 1, False, None
+        self._log.seek(0)
+        self._log.truncate()
+        try:
+            with contextlib.suppress(OSError):  # it has ended, as its status says
+                self._socket.sendall(_SIZE.pack(len(message)) + message)
+            found = self._answer(deadline)
+            self.is_reusable = found is not None and found[-1:] == _REUSABLE
+        finally:
+            if not self.is_reusable:
+                end = self._end()
+        if found is None:
+            attempt = Attempt(Ending.HUNG, f"no end after {limits.seconds:g} s")
+        elif found:
+            attempt = pickle.loads(found)
+        else:
+            assert end is not None
+            attempt = Attempt(Ending.CRASHED, ending(os.waitstatus_to_exitcode(end[0])))
+        peak = attempt.peak if end is None else end[1]
+        return replace(attempt, log=self._said(), peak=peak * (1 if sys.platform == "darwin" else 1024))
+
+    def _answer(self, deadline: float) -> bytes | None:
+        """Return the answer; nothing if the child ends without one, None if there is none before the deadline."""
+        found = bytearray()
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN | select.POLLHUP)
+        while len(found) < _SIZE.size or len(found) < _SIZE.size + _SIZE.unpack_from(found)[0]:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return None
+            if poll.poll(left * 1000):
+                try:
+                    part = self._socket.recv(_CHUNK)
+                except ConnectionError:
+                    part = b""
+                if not part:
+                    return b""
+                found += part
+        return bytes(found[_SIZE.size :])
+
+    def _said(self) -> str:
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - LOG_BYTES))
+        return self._log.read().decode("utf-8", "replace")
 
 
-def _end_of(child: Copy) -> tuple[int, int] | None:
-    """Return the status and memory of a child that has ended; None if nobody knows."""
-    try:
-        return child.end()
-    except OSError:
+def _ended(child: int, worker: int) -> tuple[int, int] | None:
+    """End a child of this process and what it has started; gives its exit status, and the most memory that it had in
+    the system's units."""
+    if os.getpid() != worker:
         return None
-
-
-def _read(reading: int, deadline: float) -> bytes | None:
-    """Read everything from a pipe; None if it has no end before the deadline."""
-    parts: list[bytes] = []
-    poll = select.poll()
-    poll.register(reading, select.POLLIN | select.POLLHUP)
-    while True:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return None
-        if poll.poll(left * 1000):
-            part = os.read(reading, _CHUNK)
-            if not part:
-                return b"".join(parts)
-            parts.append(part)
-
-
-def _kill_group(child: int) -> None:
-    """End the child and what it has started."""
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(child, signal.SIGKILL)
-
-
-def _tail(log: IO[bytes]) -> str:
-    size = log.seek(0, os.SEEK_END)
-    log.seek(max(0, size - LOG_BYTES))
-    return log.read().decode("utf-8", "replace")
+    _, status, usage = os.wait4(child, 0)
+    return status, usage.ru_maxrss
 
 
 # ---------------------------------------------------------------- the process that works
 
+_REUSABLE, _SPENT = b"+", b"-"
+"""The last byte of an answer, behind what is pickled."""
 
-def _work(kind: str, content: bytes, spec: str, limits: JobLimits, writing: int, log: int, parent: int) -> NoReturn:
-    """Do the work, write how it ended to a pipe, and leave."""
+
+def _serve(connection: socket.socket, log: int, worker: int) -> NoReturn:
+    """Do jobs for as long as the worker asks for some, and leave."""
     try:
         os.setpgid(0, 0)
+        end_with_parent(worker)
+        _own.child = None
+        _close_others(connection.fileno(), log)
         for stream in (1, 2):
             os.dup2(log, stream)
         # Line by line: what is said before a crash is kept.
         sys.stdout = sys.stderr = open(1, "w", 1, "utf-8", "backslashreplace", closefd=False)  # noqa: SIM115
-        end_with_parent(parent)
-        _limit_memory(limits.memory)
-        found = _done(kind, spec, content)
-        with contextlib.suppress(OSError):  # no room for what was printed
-            sys.stdout.flush()
-        with open(writing, "wb") as pipe:
-            # The whole message or none of it: a process that ends here has not answered.
-            pipe.write(pickle.dumps(found))
+        gc.freeze()  # what the worker had is looked at no more
+        while message := _received(connection):
+            kind, spec, content, memory = pickle.loads(message)
+            _limit_memory(memory)
+            found = _done(kind, spec, content)
+            with contextlib.suppress(OSError):  # no room for what was printed
+                sys.stdout.flush()
+            reusable = found.result is not None and found.result.reusable
+            answer = pickle.dumps(replace(found, peak=_peak())) + (_REUSABLE if reusable else _SPENT)
+            connection.sendall(_SIZE.pack(len(answer)) + answer)
     finally:
         os._exit(0)
+
+
+def _close_others(*kept: int) -> None:
+    """Close what the worker has open but its standard streams and some files: a connection that it closes has an end
+    then, however long this process is there."""
+    for file in map(int, os.listdir("/dev/fd")):
+        if file > 2 and file not in kept:
+            with contextlib.suppress(OSError):  # the folder itself, which is closed by now
+                os.close(file)
+
+
+def _received(connection: socket.socket) -> bytes:
+    """Receive a message; empty when the worker has closed the connection."""
+    with connection.makefile("rb") as stream:
+        head = stream.read(_SIZE.size)
+        return stream.read(_SIZE.unpack(head)[0]) if len(head) == _SIZE.size else b""
+
+
+def _peak() -> int:
+    """Return the most memory that this process had since `_limit_memory`, in the system's units."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _done(kind: str, spec: str, content: bytes) -> Attempt:
@@ -189,8 +213,11 @@ def _said(error: BaseException) -> str:
 
 
 def _limit_memory(memory: int | None) -> None:
-    """Let the address space of this process grow by so many bytes and no further, where the system can do that."""
-    if memory is None or sys.platform == "win32":
+    """Let the address space of this process grow by so many bytes and no further, and forget the peak of the job
+    before, where the system can do that."""
+    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "wb") as file:
+        file.write(b"5")
+    if memory is None:
         return
     with contextlib.suppress(OSError, ValueError):
         now = _address_space()

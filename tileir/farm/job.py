@@ -83,11 +83,15 @@ SETTLED = (Ending.DONE, Ending.FAILED)
 
 @dataclass(frozen=True)
 class WorkResult:
-    """The answer of a job, figures that may differ from run to run (seconds), and files by name."""
+    """The answer of a job, figures that may differ from run to run (seconds), and files by name.
+
+    `reusable`: the process is as good for a next job as it was for this one.
+    """
 
     answer: dict[str, Json]
     figures: dict[str, Json] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict, repr=False)
+    reusable: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,17 +129,6 @@ KINDS = {
     "differential": ("tileir.fuzz.jobs", "of_program"),
 }
 """Kind -> (module, function of the spec and the content)."""
-PREPARED = {"launch": ("tileir.farm.launching", "prepare")}
-"""Kind -> (module, function of the spec of some job and the content)."""
-
-
-def preparation_of(kind: str) -> Callable[[dict[str, Json], bytes], None] | None:
-    """Return the function that makes ready what jobs of a kind on one content begin with; None for kinds without."""
-    if kind not in PREPARED:
-        return None
-    module, name = PREPARED[kind]
-    prepare: Callable[[dict[str, Json], bytes], None] = getattr(import_module(module), name)
-    return prepare
 
 
 def work_of(kind: str) -> Work:

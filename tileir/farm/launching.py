@@ -106,18 +106,8 @@ _PROGRAMS = 4
 
 @lru_cache(_PROGRAMS)
 def _program(content: bytes) -> Module:
-    """Return the program of jobs, read once in a process that is copied for each of them."""
+    """Return the program of jobs, read and compiled once in a process that does several."""
     return from_content(content, "<job>")
-
-
-def prepare(spec: dict[str, Json], content: bytes) -> None:
-    """Read, check and compile the program; devices are left to each job, since no copy of a process can use them."""
-    kernel = chosen_kernel(_program(content), cast("str | None", spec["kernel"]))
-    kernel.module.require_valid()
-    target = target_named(cast(str, spec["target"]))
-    if not isinstance(target, DeviceTarget):
-        options = cast(LaunchOptions, {**cast("dict[str, object]", spec["options"])})
-        target.prepare(kernel, check_level(cast(Any, spec["check"])), options)
 
 
 def launched(spec: dict[str, Json], content: bytes) -> WorkResult:
@@ -141,7 +131,10 @@ def launched(spec: dict[str, Json], content: bytes) -> WorkResult:
         seconds = time.perf_counter() - begin
     lines = cast("list[Json]", sorted("".join(printed).splitlines()))
     answer: dict[str, Json] = {"arrays": {one.name: _summary(one) for one in given if one.before is not None}}
-    return WorkResult({**answer, "printed": lines}, {"seconds": seconds}, _kept(given, cast("list[str]", spec["keep"])))
+    kept = _kept(given, cast("list[str]", spec["keep"]))
+    # A program that is checked reads and writes only what it was given.
+    reusable = bool(spec["check"]) and not isinstance(target, DeviceTarget)
+    return WorkResult({**answer, "printed": lines}, {"seconds": seconds}, kept, reusable)
 
 
 def _summary(one: Given) -> dict[str, Json]:

@@ -71,9 +71,16 @@ def _halved(numbers: Array) -> Array:
 def _offset_overflow(op: Offset) -> Callable[[Array, Array], None]:
     """Check for an offset or an address beyond 64 bits."""
     displacement = _displacement(op)
-    size = op.ptr.tile.pointer.pointee.byte_size
+    bits, size = op.ptr.tile.pointer.pointee.memory_bits, op.ptr.tile.pointer.pointee.byte_size
+
+    def stays(ptr: Array, offset: Array) -> bool:
+        """Return whether all addresses fit, by the least and the greatest operands."""
+        low, high = int(offset.min()) * size, int(offset.max()) * size
+        return max(-low, high) < 1 << 63 and int(ptr.min()) + low >= 0 and int(ptr.max()) + high < 1 << 64
 
     def check(ptr: Array, offset: Array) -> None:
+        if bits >= 8 and op.offset.tile.element.bits > 1 and stays(ptr, offset):
+            return
         distance = displacement(offset)
         moved = ptr + distance.view(np.uint64)
         beyond = np.where(distance < 0, moved > ptr, moved < ptr) | (abs(offset.astype(np.float64)) * size >= 2.0**63)

@@ -146,8 +146,8 @@ class WatchedMemory(Memory):
         chosen = np.arange(flat.size) if mask is None or mask.size == flat.size else np.flatnonzero(mask)
         for part in parts:
             if part.flat is not self._scratch:
-                lanes = np.arange(flat.size) if part.lanes is None else part.lanes
-                self._touch(flat[lanes], chosen[lanes], access)
+                whole = part.lanes is None
+                self._touch(flat if whole else flat[part.lanes], chosen if whole else chosen[part.lanes], access)
         return parts
 
     def _touch(self, addresses: np.ndarray, lanes: np.ndarray, access: CheckedAccess) -> None:

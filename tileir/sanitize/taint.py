@@ -248,6 +248,8 @@ def reduced(op: Reduce | Scan, again: Again, values: Sequence[object], results: 
     for origin in found:
         if not origin.absent:
             masks = [_along(op, values, origin)] * len(results)
+        elif all(_is_neutral(value, origin, one) for value, one in zip(values, neutral)):
+            masks = [np.zeros(shape_of(result), np.bool_) for result in results]
         else:
             other = again([_replaced(value, origin, one) for value, one in zip(values, neutral)])
             masks = [_differs(one, result) for one, result in zip(other, results)]
@@ -265,6 +267,14 @@ def _along(op: Reduce | Scan, values: Sequence[object], origin: Origin) -> Mask:
     order = slice(None, None, -1 if op.reverse else 1)
     moved = np.moveaxis(mask, op.dim, 0)[order]
     return np.moveaxis(np.logical_or.accumulate(moved, 0)[order], 0, op.dim)
+
+
+def _is_neutral(value: object, origin: Origin, neutral: object) -> bool:
+    """Return whether what has come from an origin is the neutral element already."""
+    if not isinstance(value, Marked) or origin not in value.marks:
+        return True
+    marked = value.value[value.marks[origin]]
+    return marked.tobytes() == np.full(marked.shape, neutral, marked.dtype).tobytes()
 
 
 def _replaced(value: object, origin: Origin, neutral: object) -> object:

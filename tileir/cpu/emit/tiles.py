@@ -69,17 +69,6 @@ class Converted(ExpressionTile):
         self.source = source
 
 
-class RoundedToBf16(Converted):
-    """The elements of `source`, which are f32, rounded to nearest even."""
-
-    def __init__(self, type: t.TileType, source: Tile) -> None:
-        super().__init__(type, source, _rounded_to_bf16)
-
-
-def _rounded_to_bf16(builder: ir.IRBuilder, number: Num) -> Num:
-    return Num(t.BF16, bits=encode(builder, t.BF16, wide(builder, number)))
-
-
 class Permuted(ExpressionTile):
     """The elements of `source` in another order of dimensions: dimension i is dimension `permutation[i]` there."""
 

@@ -18,11 +18,11 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import FLOAT, HALF, I1, I8, I32, I64, Num, is_number, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index, clear_bytes
-from tileir.cpu.emit.tiles import Converted, ExpressionTile, Permuted, RoundedToBf16, Tile, Window, distance, wide
+from tileir.cpu.emit.tiles import Converted, ExpressionTile, Permuted, Tile, Window, distance, wide
 from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, transposed
 from tileir.cpu.matmul.microkernel import Panel, put_column
 from tileir.cpu.matmul.policy import ROW_PADDING, PanelRoom
-from tileir.cpu.matmul.products import IN_BF16, SIDE, Product, rounded_in_hardware
+from tileir.cpu.matmul.products import IN_BF16, SIDE, Product
 from tileir.ir import types as t
 
 LONG_ROW = 1024
@@ -68,11 +68,10 @@ class Factor:
     """One operand, one batch of it: `lines` x `depth` elements.
 
     `memory`: where the elements lie, if they do; `origin`: the memory that each is made from, that one or another;
-    `is_outside`: it may lie outside the arena.
+    `is_outside`: it may lie outside the arena; `address`: that of its first element, 0 if it lies in the arena.
     `needed`: how many lines are needed, if not all. So many, and up to `LINES_AT_A_TIME` more, may be read.
-    `unrounded`: memory with the f32 that the elements, which are bf16, are rounded from. `address`: that of the first
-    element of `origin` outside the arena, 0 if it lies in the arena. `flipped`: sign bits of the elements, which are
-    i8, are inverted in a panel. `signed`: whether memory has signed i8, where the elements are wider.
+    `flipped`: sign bits of the elements, which are i8, are inverted in a panel. `signed`: whether memory has signed
+    i8, where the elements are wider.
     """
 
     element: t.ElementType
@@ -82,7 +81,6 @@ class Factor:
     memory: Strided | None
     is_outside: bool = False
     needed: ir.Value | None = None
-    unrounded: Strided | None = None
     origin: Strided | None = None
     address: ir.Value | None = None
     flipped: bool = False
@@ -91,11 +89,6 @@ class Factor:
     @property
     def lines_needed(self) -> ir.Value:
         return I64(self.lines) if self.needed is None else self.needed
-
-    def read_as(self, element: t.ElementType) -> Factor:
-        """Return the factor for a product of `element`: for bf16 whose subnormal numbers read as 0, from the f32
-        values."""
-        return replace(self, memory=self.unrounded) if element is t.BF16 and self.unrounded is not None else self
 
 
 class Extended(ExpressionTile):
@@ -135,7 +128,7 @@ def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
     address = None if batch else window.known
     made = Factor(element, lines, depth, at, None, window.shared, origin=memory, address=address)
     if isinstance(tile, Converted):
-        return replace(made, unrounded=memory) if isinstance(tile, RoundedToBf16) else made
+        return made
     return replace(made, memory=memory, signed=isinstance(tile, Extended) and tile.signed)
 
 
@@ -306,7 +299,7 @@ class Packer:
     def widens(self, memory: Strided) -> bool:
         """Return whether a vector load can turn the elements in memory into those of the panel."""
         element = self.product.element
-        wider = (t.F16, t.BF16) if element is t.F32 else (*IN_BF16, t.F32) if element is t.BF16 else ()
+        wider = (t.F16, t.BF16) if element is t.F32 else IN_BF16 if element is t.BF16 else ()
         is_extended = memory.element is t.I8 and element in (t.I16, t.I64)
         return memory.element is element or memory.element in wider or is_extended
 
@@ -324,8 +317,6 @@ class Packer:
             return extended(builder, loaded, kind, self.source.signed)
         if memory.element in IN_BF16:
             return f8_as_bf16(builder, memory.element, loaded)
-        if memory.element is t.F32:
-            return rounded_in_hardware(builder, loaded)
         floats = ir.VectorType(FLOAT, count)
         if memory.element is t.F16:
             return builder.fpext(loaded, floats)

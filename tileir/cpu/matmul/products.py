@@ -111,12 +111,6 @@ def _bf16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir
     return call_named(builder, f"llvm.x86.avx512bf16.dpbf16ps.{32 * sums.type.count}", sums.type, operands)
 
 
-def rounded_in_hardware(builder: ir.IRBuilder, numbers: ir.Value) -> ir.Value:
-    """Return the patterns of the bf16 nearest to a vector of f32; subnormal numbers may become 0."""
-    count = numbers.type.count
-    return builder.bitcast(builder.fptrunc(numbers, ir.VectorType(BFloat(), count)), ir.VectorType(I16, count))
-
-
 def _neon_bf16_pairs(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, sums: ir.Value) -> ir.Value:
     pairs = ir.VectorType(BFloat(), 2 * sums.type.count)
     factors = [builder.bitcast(one, pairs) for one in (left, right)]

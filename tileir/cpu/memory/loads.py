@@ -13,13 +13,12 @@ from functools import partial
 
 from llvmlite import ir
 
-from tileir.analysis import affine
 from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.driver import SEPARATELY
 from tileir.cpu.emit.elements import I1, I64, PTR, Num, is_zero, padding, zero
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, either
-from tileir.cpu.emit.tiles import ExpressionTile, Permuted, Tile, Window, from_memory, materialized, to_memory
+from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, from_memory, materialized, to_memory
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.cache_policy import row_dimension
 from tileir.cpu.memory.checks import check, check_each_pointer, may_access, row_is_fine
@@ -40,7 +39,7 @@ from tileir.cpu.memory.regions import Box, Elements, MemoryRow, MemoryRows, Poin
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Value
-from tileir.ops import core, matmul
+from tileir.ops import core
 
 
 def load(lowering: Lowering, access: MemoryAccess) -> None:
@@ -244,10 +243,9 @@ def loaded(where: Elements, outside: Tile | None, ordering: MemoryOrdering) -> E
 def _load_elements(lowering: Lowering, access: MemoryAccess, result: Value, where: Elements) -> Tile:
     """Read the elements now, or leave that to the store that the load is put off to."""
     outside, ordering = _outside(lowering, access), access.ordering
-    if not isinstance(where, PointerElements):
+    is_put_off = lowering.loads.placement(result) is LoadPlacement.IN_STORE
+    if not isinstance(where, PointerElements) or not is_put_off:
         return materialized(lowering.emit, loaded(where, outside, ordering))
-    if lowering.loads.placement(result) is not LoadPlacement.IN_STORE:
-        return _read(lowering, access, result, loaded(where, outside, ordering))
     mask, outside = (_read_now(lowering, value) for value in (access.mask, access.padding))
     return loaded(PointerElements(where.type, where.pointers, mask), outside, ordering)
 
@@ -258,16 +256,3 @@ def _read_now(lowering: Lowering, value: Value | None) -> Tile | None:
         return None
     tile = lowering.tile(value)
     return tile if isinstance(value.op, core.Constant) else materialized(lowering.emit, tile)
-
-
-def _read(lowering: Lowering, access: MemoryAccess, result: Value, elements: ExpressionTile) -> Tile:
-    """Read the tile now; for a matrix product in the order of memory, which is as good as any other for it."""
-    pointers = access.address.tile
-    fast = affine.unit_dimension(lowering.known.of(access.address), pointers.shape, pointers.pointer.pointee.byte_size)
-    users = lowering.here.fusion.users(result)
-    if fast is None or not all(isinstance(user, matmul.MmaF | matmul.MmaI) for user in users):
-        return materialized(lowering.emit, elements)
-    order = _last(elements.type.rank, fast)
-    turned = t.tile(elements.element, *(elements.type.shape[dim] for dim in order))
-    buffer = materialized(lowering.emit, Permuted(turned, elements, order))
-    return Permuted(elements.type, buffer, [order.index(dim) for dim in range(len(order))])

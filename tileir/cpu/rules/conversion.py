@@ -13,7 +13,6 @@ from tileir.cpu.emit.elements import DOUBLE, FLOAT, I8, I32, I64, Num, is_native
 from tileir.cpu.emit.tiles import (
     Compute,
     Converted,
-    RoundedToBf16,
     address_of,
     bits,
     boolean,
@@ -191,10 +190,7 @@ def _float_to_integer(x: Real, width: int, signed: bool) -> Int:
 def lower_ftof(lowering: Lowering, op: FToF) -> None:
     types = element_of(op), result_element(op), op.rounding_mode
     type, source = op.results[0].tile, lowering.tile(op.operands[0])
-    if types == (t.F32, t.BF16, Rounding.NEAREST_EVEN):
-        lowering.bind(op.results[0], RoundedToBf16(type, source))
-    else:
-        lowering.bind(op.results[0], Converted(type, source, _float_conversion(*types)))
+    lowering.bind(op.results[0], Converted(type, source, _float_conversion(*types)))
 
 
 def _float_conversion(source: t.ElementType, target: t.ElementType, mode: Rounding) -> Compute:

@@ -176,13 +176,13 @@ def _multiply_into(
 
     `panels`: those of factors that are not packed into new ones each time.
     """
-    shape, product, builder = plan.shape, plan.product, emit.builder
+    shape, builder = plan.shape, emit.builder
     batches = I64(found.batch) if needed is None or needed.batches is None else needed.batches
     with emit.counted(I64(0), batches) as which:
         offset = builder.mul(which, I64(shape.m * shape.n))
         base = builder.gep(acc.base, [offset], source_etype=memory_type(acc.element))
-        left = factor(emit, found.left, which, k_first=found.swapped).read_as(product.element)
-        right = factor(emit, found.right, which, k_first=not found.swapped).read_as(product.element)
+        left = factor(emit, found.left, which, k_first=found.swapped)
+        right = factor(emit, found.right, which, k_first=not found.swapped)
         if needed is not None:
             left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
         here = replace(acc, base=base, strides=())

@@ -130,10 +130,11 @@ class Fusion:
         if not fusible(user):
             return user
         root = self._root[user]
-        # A divisor is looked at before anything is divided.
+        # A divisor is looked at before anything is divided. Address arithmetic is repeated, what it divides is not.
         is_divisor = isinstance(user, division.DivI | division.RemI) and user.rhs is op.results[0]
         widens = isinstance(user, shapes.Broadcast) and user.result.type is not op.results[0].type
-        repeats = widens or is_divisor or self._is_cheap(root)
+        is_in_address = isinstance(op, division.DivI | division.RemI) and self._is_cheap(user)
+        repeats = widens or is_divisor or is_in_address or self._is_cheap(root)
         return op if repeats and not self._is_cheap(op) else root
 
 

@@ -13,6 +13,7 @@ compared with the bounds of its memory, then each element with all memories.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -246,7 +247,10 @@ def check_pointers(lowering: Lowering, access: MemoryAccess, box: Box | None = N
             with emit.when(builder.not_(fine), likely=False):
                 held = I1(0) if span is None else question.holds_box(span, counts, where.type.shape)
                 with emit.when(builder.not_(held)):
-                    question.ask_of_each(where)
+                    # Remainders start again in all tiles at a border, so that this is not rare.
+                    often = bool(lowering.loads.regions[access.op].remainders)
+                    with emit.when(builder.not_(question.holds_lanes(where)), likely=False) if often else nullcontext():
+                        question.ask_of_each(where)
     look_at_marks(lowering, access, where)
 
 

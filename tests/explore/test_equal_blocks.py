@@ -54,7 +54,7 @@ def test_equal_blocks_have_the_outcomes_of_brute_force(chunk: int) -> None:
         whole = Program((steps,) * (2 if lanes > 2 else 3))
         source = f"// launch: {whole.launch}\n{text(Program((steps,)))}"
         report, expected = explored_text(source, mends=False), judged(whole)
-        names = {name for outcome in report.outcomes for name in outcome.values}
+        names = {name for outcome in report.outcomes for values in report.exchanged(outcome) for name in values}
         # Updates that commute are told by what they leave in memory alone.
         names |= {name for outcome in expected.outcomes for name, _ in outcome if ":%" not in name}
         projected = {tuple(one for one in outcome if one[0] in names) for outcome in expected.outcomes}

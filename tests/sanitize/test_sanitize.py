@@ -300,3 +300,32 @@ def test_a_load_after_another_gives_nothing_older(token: str) -> None:
     }"""
     report = tileir.sanitize(tileir.parse(text.replace("TOKEN", token))["k"], 2, np.zeros(1, np.int32), schedules=40)
     assert ("assert" in {one.kind for one in report}) is (token == "")
+
+
+@pytest.mark.parametrize("kind", ["load", "store", "update"])
+@pytest.mark.parametrize("shift", [-16, 16, 14])
+def test_an_access_that_lands_in_a_neighbouring_array_is_out_of_bounds(kind: str, shift: int) -> None:
+    """The arrays lie side by side, as small ones often do by chance."""
+    ops_of = {
+        "load": "%v, %t = load_ptr_tko weak %at : tile<4xptr<i32>> -> tile<4xi32>, token",
+        "store": "%t = store_ptr_tko weak %at, %n : tile<4xptr<i32>>, tile<4xi32> -> token",
+        "update": "%v, %t = atomic_rmw_tko relaxed device %at, add, %n"
+        " : tile<4xptr<i32>>, tile<4xi32> -> tile<4xi32>, token",
+    }
+    kernel = tileir.parse(f"""
+    entry @k(%a: tile<ptr<i32>>, %b: tile<ptr<i32>>) {{
+      %lane = iota : tile<4xi32>
+      %shift = constant <i32: {shift}> : tile<4xi32>
+      %n = addi %lane, %shift : tile<4xi32>
+      %p = reshape %b : tile<ptr<i32>> -> tile<1xptr<i32>>
+      %ps = broadcast %p : tile<1xptr<i32>> -> tile<4xptr<i32>>
+      %at = offset %ps, %n : tile<4xptr<i32>>, tile<4xi32> -> tile<4xptr<i32>>
+      {ops_of[kind]}
+    }}""")["k"]
+    memory = np.zeros(48, np.int32)
+    before, middle, after = memory[:16], memory[16:32], memory[32:]
+    first = after if shift > 0 else before
+    found = {finding.kind: finding for finding in tileir.sanitize(kernel, 1, first, middle)}
+    assert set(found) == {"out-of-bounds"} and found["out-of-bounds"].array == "b"
+    assert "'b'" in found["out-of-bounds"].message and not memory[:16].any() and not memory[32:].any()
+    assert not tileir.sanitize(kernel, 1, memory, memory[16:32], copy=True).findings

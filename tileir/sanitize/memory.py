@@ -130,7 +130,8 @@ class WatchedMemory(Memory):
     def window(
         self, address: int, shape: Sequence[int], strides: Sequence[int], access: CheckedAccess
     ) -> np.ndarray | None:
-        found = super().window(address, shape, strides, access) if self._boxes else None
+        boxed = self._boxes and not self._is_foreign(address)
+        found = super().window(address, shape, strides, access) if boxed else None
         if found is not None:
             allocation = self.find(address)
             assert allocation is not None, "a window lies in one allocation"
@@ -173,12 +174,31 @@ class WatchedMemory(Memory):
 
     def _meant(self, candidates: Sequence[Allocation]) -> Sequence[Allocation]:
         name = self.through()
-        return [one for one in candidates if one.name == name] or candidates
+        meant = ([one for one in among if one.name == name] for among in (candidates, self._given))
+        return next(filter(None, meant), candidates)
+
+    def _is_foreign(self, address: int) -> bool:
+        """Return whether an address lies outside the memory of the array that the running operation accesses, be it in
+        a neighbour."""
+        name = self.through()
+        home = next((one for one in self._given if one.name == name and one.size), None)
+        return home is not None and self.find(address) is not self.find(home.base)
+
+    def _usable(self, low: int, high: int, access: CheckedAccess) -> Allocation | None:
+        return None if self._is_foreign(low) else super()._usable(low, high, access)
 
     def _apart(self, tile: np.ndarray, access: CheckedAccess, mask: np.ndarray | None) -> list[ResolvedElements]:
         """Report elements that may not be accessed, and redirect them to unused memory."""
-        parts, found = self._found(tile.ravel(), access)
-        parts = [part for part in parts if np.size(part.where)]
+        addresses = tile.ravel()
+        given, found = self._found(addresses, access)
+        parts = []
+        for part in given:
+            if part.lanes is None or not part.lanes.size:
+                continue
+            if self._is_foreign(int(addresses[part.lanes[0]])):
+                found[part.lanes] = False
+            else:
+                parts.append(part)
         bad = np.flatnonzero(~found)
         if bad.size:
             self._report(tile, bad, access, mask)
@@ -198,7 +218,7 @@ class WatchedMemory(Memory):
 
     def _kind(self, address: int, access: CheckedAccess) -> str:
         found = self.find(address)
-        if found is None or not found.live or address + access.cell.size > found.end:
+        if found is None or self._is_foreign(address) or not found.live or address + access.cell.size > found.end:
             return "out-of-bounds"
         if access.write and not found.writable:
             return "read-only"

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from tileir.ir.usage import UsageError
 from tileir.tune.search import ListedSearch, OptunaSearch, SpaceSearch, name_of, search_of
 from tileir.tune.space import TuneSpace, substituted, values_of
 
+ROOT = Path(__file__).parents[2]
 SPACE = TuneSpace({"a": (1, 2, 3), "b": ("x", "y"), "c": (True, False)})
 
 
@@ -78,3 +84,33 @@ def test_a_led_search_tries_each_point_once_and_the_first_configuration_first() 
     assert len(set(found)) == len(found) == 10 and set(found) <= every and found[0] == name_of(SPACE.at(0))
     assert found == walked(OptunaSearch(SPACE, 10, 3))
     assert set(walked(OptunaSearch(SPACE, 99, 3))) <= every
+
+
+STUDY = """
+import os, signal, sys
+from pathlib import Path
+from tests.tune.test_space_and_search import SPACE
+from tileir.tune.search import OptunaSearch, name_of
+search = OptunaSearch(SPACE, 99, 3, Path(sys.argv[1]))
+batch = search.batch()
+print(*map(name_of, batch), sep="\\n", flush=True)
+search.tell({name_of(point): 1.0 / (1 + at) for at, point in enumerate(batch)})
+search.batch()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_study_in_a_file_goes_on_after_a_kill(tmp_path: Path) -> None:
+    pytest.importorskip("optuna", reason="needs optuna: pip install '.[tune]'")
+    killed = subprocess.run([sys.executable, "-c", STUDY, str(tmp_path / "s.db")], stdout=subprocess.PIPE, cwd=ROOT)
+    tried = killed.stdout.decode().splitlines()
+    assert killed.returncode == -signal.SIGKILL and len(tried) > 1
+    search = OptunaSearch(SPACE, 99, 3, tmp_path / "s.db")
+    again = [name_of(point) for point in search.batch()]
+    assert again[:2] == [tried[0], tried[-1]] and set(again) <= {*tried}, "the first one, and the fastest of them"
+    search.tell(dict.fromkeys(again, 1.0))
+    assert not {*walked(search)} & {*tried}
+    with pytest.raises(UsageError, match="--study: cannot use"):
+        OptunaSearch(SPACE, 99, 3, tmp_path)
+    with pytest.raises(UsageError, match="only the search of optuna"):
+        search_of("random", SPACE, 5, 0, tmp_path / "s.db")

@@ -35,6 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--optimise", metavar="A,B", help="levels of the optimiser to try, such as 0,2")
     parser.add_argument("--search", choices=SEARCHES, default="exhaustive", help="how (default: exhaustive)")
     parser.add_argument("--trials", type=int, metavar="N", help="most configurations (default 32; exhaustive: all)")
+    text = "keep Optuna's study in this file, of SQLite; one that is there goes on"
+    parser.add_argument("--study", type=Path, metavar="FILE", help=text)
     parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="time of a race (default 10)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of fills, search and order (default 0)")
     text = "target whose result of the first configuration is right (default: the target itself)"
@@ -70,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     space = _space(options, declared_values(task, limits) if task.function else {})
     name = options.name or Path(options.file.rpartition(":")[0] or options.file).name.partition(".")[0]
     kept = place_of(options.name) if options.name else None
-    search = search_of(options.search, space, options.trials, options.seed)
+    search = search_of(options.search, space, options.trials, options.seed, options.study)
     tuner = Tuner(task, limits, count, options.seconds, options.seed, show.line)
     about: dict[str, Any] = {"space": {key: list(values) for key, values in space.values.items()}}
     record = tuner.tune(name, search, reference, {**about, "search": options.search, "seed": options.seed})

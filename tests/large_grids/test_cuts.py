@@ -94,7 +94,8 @@ def test_there_are_more_bands_where_memory_is_short() -> None:
     assert len(plan_of_product(4, PlaceRules(memory=most)).bands) == 4
     smaller = plan_of_product(4, PlaceRules(memory=most - 1))
     assert len(smaller.bands) == 8 and max(band.memory() for band in smaller.bands) < most
-    assert len(plan_of_product(4, PlaceRules(memory=1000, held=())).bands) == 4, "files are not in memory"
+    mapped = plan_of_product(4, PlaceRules(memory=most, mapped=(0, 1, 2)))
+    assert all(band.memory((0, 1, 2)) <= most for band in mapped.bands), "pages of files are in memory"
     with pytest.raises(tileir.UnsupportedError, match=r"a band takes \d+ bytes of a worker's memory or more, and may"):
         plan_of_product(4, PlaceRules(memory=100_000))
 
@@ -102,8 +103,8 @@ def test_there_are_more_bands_where_memory_is_short() -> None:
 def test_memory_is_counted_in_pages() -> None:
     box = ByteBox(4000, ((64, 8192),), 200)
     pages = np.unique(_bytes(box) // 4096)
-    assert len(pages) * 4096 == box.pages == 64 * 2 * 4096
-    assert ByteBox(0, (), 100 * 4096).pages == 102 * 4096
+    assert len(pages) * 4096 == box.pages() == 64 * 2 * 4096
+    assert ByteBox(0, (), 100 * 4096).pages() == 102 * 4096
 
 
 COLUMNS = """cuda_tile.module @m {{ entry @columns(%x: tile<ptr<i32>>, %m: tile<ptr<i32>>, %n: tile<i32>) {{
@@ -155,7 +156,7 @@ def test_columns_and_tiles_that_meet_are_found_among_many_that_do_not() -> None:
 
 def test_what_is_merged_counts_as_memory() -> None:
     footprints = GridFootprints([], {1: AtomicMode.ADD}, [None, None], [1000, 300], (4, 1, 1))
-    assert footprints.merged_memory() == 600 and footprints.merged_memory([0]) == 0
+    assert footprints.merged_memory() == 600
 
 
 # ---------------------------------------------------------------- rectangles

@@ -112,7 +112,7 @@ def is_reread(bands: Sequence[BandFootprint], at: int, stored: bool = False) -> 
 # ---------------------------------------------------------------- plans
 
 
-def rules_for(arrays: Mapping[int, Any], names: Sequence[str], memory: int | None) -> PlaceRules:
+def rules_for(arrays: Mapping[int, Any], names: Sequence[str], memory: int | None, why: str) -> PlaceRules:
     """Return the rules that a plan must keep for these arrays. Raises UnsupportedError or TypeError for an array that
     no band can have."""
     in_pieces = {at: array for at, array in arrays.items() if is_dask(array) or is_stored(array)}
@@ -132,8 +132,8 @@ def rules_for(arrays: Mapping[int, Any], names: Sequence[str], memory: int | Non
     def allowed(first: BandFootprint, last: BandFootprint) -> bool:
         return all(_are_apart(array, at, (first, last)) for at, array in stored.items())
 
-    held = tuple(at for at, array in arrays.items() if not is_file(array))
-    return PlaceRules(accept, allowed if stored else None, memory, held)
+    mapped = tuple(at for at, array in arrays.items() if is_file(array))
+    return PlaceRules(accept, allowed if stored else None, memory, why, mapped)
 
 
 def _are_apart(array: Any, at: int, bands: Sequence[BandFootprint]) -> bool:

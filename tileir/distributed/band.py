@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -96,6 +97,22 @@ class BandResult:
 def run_band(work: BandWork, *fetched: np.ndarray) -> BandResult:
     """Run a band; whatever else it touches, it gives the same each time it is run."""
     values = [value.made(fetched) if isinstance(value, BandArray) else value for value in work.values]
+    try:
+        return _launched(work, values)
+    finally:
+        for value in values:
+            _release(value)
+
+
+def _release(value: object) -> None:
+    """Give back the pages of an array, of a file too, whoever still knows it: what was written to a file stays."""
+    while isinstance(value, np.ndarray):
+        value = value.base
+    if isinstance(value, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        value.madvise(mmap.MADV_DONTNEED)
+
+
+def _launched(work: BandWork, values: list[object]) -> BandResult:
     printed: list[str] = []
     options: LaunchOptions = {**work.options, "output": printed.append}
     try:

@@ -15,6 +15,8 @@ import numpy as np
 from tileir.analysis.extents import Extent
 
 _PAGE = 4096
+MAPPED_PAGE = 1 << 16
+"""Bytes of a file that Linux maps together, where they are in memory."""
 _NORESERVE = 0x4000 if sys.platform == "linux" else 0
 
 
@@ -31,11 +33,10 @@ class ByteBox:
         """Bytes that travel."""
         return self.run * prod(count for count, _ in self.dims)
 
-    @property
-    def pages(self) -> int:
-        """Bytes of the pages that they lie in, at most."""
-        apart = (self.run // _PAGE + 2) * prod(count for count, _ in self.dims)
-        return _PAGE * min(apart, (self.end - self.start) // _PAGE + 2)
+    def pages(self, size: int = _PAGE) -> int:
+        """Return the bytes of the pages of `size` bytes that they lie in, at most."""
+        apart = (self.run // size + 2) * prod(count for count, _ in self.dims)
+        return size * min(apart, (self.end - self.start) // size + 2)
 
     @property
     def end(self) -> int:

@@ -12,7 +12,7 @@ from tileir.analysis.evaluation import Blocks, Program, Unmapped
 from tileir.analysis.extents import Extent
 from tileir.analysis.footprint import Footprint
 from tileir.analysis.symbols import StorageKind
-from tileir.distributed.boxes import ByteBox, Rectangle, box_of, bytes_of, hull_of, rectangle_around
+from tileir.distributed.boxes import MAPPED_PAGE, ByteBox, Rectangle, box_of, bytes_of, hull_of, rectangle_around
 from tileir.ir.attributes import AtomicMode
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
@@ -87,11 +87,11 @@ class BandFootprint:
         """Bytes that travel to the worker and back."""
         return sum(box.size for boxes in (*self.reads.values(), *self.writes.values()) for box in boxes)
 
-    def memory(self, held: Collection[int] | None = None) -> int:
-        """Return bytes on a worker, at most, for the parameters `held`, by default all: what travels, and pages of
-        arrays."""
-        boxes = [*self.reads.items(), *self.writes.items()]
-        return sum(box.size + box.pages for at, each in boxes for box in each if held is None or at in held)
+    def memory(self, mapped: Collection[int] = ()) -> int:
+        """Return bytes on a worker, at most: what travels, and pages of arrays; of the parameters `mapped`, which are
+        files, the pages that are mapped."""
+        boxes = [(at, box) for each in (self.reads, self.writes) for at, found in each.items() for box in found]
+        return sum(box.pages(MAPPED_PAGE) if at in mapped else box.size + box.pages() for at, box in boxes)
 
 
 class GridFootprints:
@@ -139,10 +139,9 @@ class GridFootprints:
                 _note(band.writes, parameter, box)
         return band
 
-    def merged_memory(self, held: Collection[int] | None = None) -> int:
-        """Return bytes on a worker for those of `held` that are merged: the copy that travels, and the one that
-        changes."""
-        return sum(2 * self._sizes[at] for at in self.merged if held is None or at in held)
+    def merged_memory(self) -> int:
+        """Return bytes on a worker for those that are merged: the copy that travels, and the one that changes."""
+        return sum(2 * self._sizes[at] for at in self.merged)
 
     def parameter(self, at: int) -> int | None:
         """Return the parameter whose array an access touches, if it is not merged."""

@@ -26,7 +26,7 @@ from tileir.distributed.band import BandArray, BandResult, BandWork, FetchedPart
 from tileir.distributed.boxes import bytes_of, lazy_array, put_together, shape_of, slices
 from tileir.distributed.footprints import BandFootprint, BandPiece
 from tileir.distributed.plan import BandPlan, planned
-from tileir.distributed.sending import SentArrays, sender_of, shared_files
+from tileir.distributed.sending import Room, SentArrays, sender_of, shared_files
 from tileir.ir.attributes import AtomicMode
 from tileir.passes.specialising import banded
 from tileir.runtime.arguments import ArrayArgument
@@ -70,8 +70,8 @@ def launch(
         How many bands, or the next smaller number that the grid can be cut into, along one axis or two, so that the
         least travels; a few for each worker if None.
     memory : int or None
-        Bytes that a band may take of its worker's memory, files aside: there are more bands where it is not enough. If
-        None, half of what each thread of the workers of a Dask client has, and no bound for others.
+        Bytes that a band may take of its worker's memory, the pages of files with them: there are more bands where it
+        is not enough. If None, what the limits of workers of Dask and Ray leave; no bound for others.
     **named : object
         Arguments by the names of their parameters, and options of the target.
 
@@ -87,6 +87,8 @@ def launch(
         enough for the memory.
     TypeError, ValueError
         For arguments or a grid that do not fit.
+    RuntimeError
+        If Dask gives a band up, because workers that run it end: with the memory that they had.
     OSError
         If a disk has no room for what the kernel may write into a file; nothing has been written then.
     Trap
@@ -105,7 +107,8 @@ def launch(
         inlined = optimize(kernel.module, passes="inline")
         sizes = [arrays[at].nbytes if at in arrays else 0 for at in range(len(values))]
         entry = Module.of(inlined)[kernel.name].entry
-        rules = rules_for(arrays, names, sender.memory if memory is None else memory)
+        room = sender.room() if memory is None else Room(memory)
+        rules = rules_for(arrays, names, room.bytes, room.why)
         plan = planned(entry, numbers, sizes, extents, bands or BANDS_PER_WORKER * sender.count, rules)
         require_separate(arrays, plan, names)
         reserve_files(arrays, plan)

@@ -43,13 +43,15 @@ class PlaceRules:
     """The demands of the arrays' storage on a plan.
 
     `accept` raises UnsupportedError for bands that it cannot serve; `allowed` says whether a grid may be cut in two
-    halves that touch so much. No band may take more than `memory` bytes for the parameters `held`, by default all.
+    halves that touch so much. No band may take more than `memory` bytes, which `why` explains; the parameters `mapped`
+    are files.
     """
 
     accept: Callable[[Sequence[BandFootprint]], None] = lambda bands: None
     allowed: Callable[[BandFootprint, BandFootprint], bool] | None = None
     memory: int | None = None
-    held: tuple[int, ...] | None = None
+    why: str = ""
+    mapped: tuple[int, ...] = ()
 
 
 def planned(
@@ -136,14 +138,13 @@ class _Planning:
     def _fits(self, bands: Sequence[BandFootprint]) -> bool:
         if self.rules.memory is None:
             return True
-        held = self.rules.held
-        most = max(band.memory(held) for band in bands) + self.footprints.merged_memory(held)
+        most = max(band.memory(self.rules.mapped) for band in bands) + self.footprints.merged_memory()
         self.least_memory = most if self.least_memory is None else min(most, self.least_memory)
         return most <= self.rules.memory
 
     def too_large(self) -> UnsupportedError:
         what = f"a band takes {self.least_memory} bytes of a worker's memory or more, and may take {self.rules.memory}"
-        return UnsupportedError(what, "distributed")
+        return UnsupportedError(what + self.rules.why, "distributed")
 
 
 def _cost(bands: Sequence[BandFootprint]) -> tuple[int, int, int]:

@@ -22,7 +22,7 @@ from tileir.distributed.array_kinds import is_dask, is_stored, reserve
 from tileir.distributed.band import BandResult, without_parts
 from tileir.distributed.footprints import BandPiece, pieces_of
 from tileir.distributed.plan import BandPlan
-from tileir.farm.executors import default_count, handed_over, processes
+from tileir.farm.executors import RayExecutor, default_count, handed_over, processes, warm_up
 
 LOSSES = 20
 """Losses of workers, or of the scheduler's state, before a launch is given up."""
@@ -30,16 +30,33 @@ LONGEST_WAIT = 2.0
 """Seconds between two tries, at most."""
 
 
+_USABLE = 0.7
+"""The part of a worker's memory that bands and the worker may take; Dask stops a worker at 80 %, and ends it at 95."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """Bytes of memory that a band may take on a worker, None for no bound, and the reason."""
+
+    bytes: int | None
+    why: str = ""
+
+
 class Sender:
     """Sends work to an executor that ``opened`` makes, again after one has broken down."""
 
     is_dask = False
-    memory: int | None = None
-    """Bytes that a band may take on a worker; None if that is not known."""
 
     def __init__(self, opened: Callable[[], Executor], count: int) -> None:
         self.count = count
         self._opened = opened
+
+    def room(self) -> Room:
+        """Return the memory that a band may take on a worker."""
+        executor = self._opened()
+        if not isinstance(executor, RayExecutor):
+            return Room(None)
+        return _room([(executor.memory, executor.submit(taken).result())])
 
     def run(
         self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]], staying: frozenset[int]
@@ -85,7 +102,12 @@ class DaskSender(Sender):
     def __init__(self, client: Any) -> None:
         self.client = client
         self.count = max(1, sum(client.nthreads().values()))
-        self.memory = _band_memory(client)
+
+    def room(self) -> Room:
+        workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        limits = {at: int(one["memory_limit"]) // one["nthreads"] for at, one in workers.items() if one["memory_limit"]}
+        found = self.client.run(taken, workers=[*limits]) if limits else {}
+        return _room([(limits[at], size // workers[at]["nthreads"]) for at, size in found.items()])
 
     def run(
         self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]], staying: frozenset[int]
@@ -96,6 +118,8 @@ class DaskSender(Sender):
         while True:
             try:
                 return futures, [part.result() for part in self._fetched(futures, staying)]
+            except import_module("distributed").KilledWorker as error:
+                raise RuntimeError(f"a band is given up: {self._restarts()}: {error}") from None
             except lost:
                 if losses == LOSSES:
                     raise
@@ -104,6 +128,13 @@ class DaskSender(Sender):
             for at, future in enumerate(futures):
                 if future.status in ("error", "cancelled", "lost"):
                     futures[at] = self._submitted(function, *tasks[at])
+
+    def _restarts(self) -> str:
+        """Return what is known of workers that had too much memory."""
+        events = self.client.get_events("worker-restart-memory")
+        sizes = [event["rss"] for _, event in events]
+        most = f", with up to {max(sizes)} bytes" if sizes else ""
+        return f"workers that ran it ended; {len(sizes)} had more memory than their limit{most}"
 
     def _submitted(self, function: Callable[..., BandResult], work: Any, fetched: Sequence[Any]) -> Any:
         """Return the future of some work; the arrays are computed for it, also when all that workers held is gone."""
@@ -136,18 +167,27 @@ class DaskSender(Sender):
         return import_module("dask.array").block(nested)
 
 
-def _band_memory(client: Any) -> int | None:
-    """Return half of the least memory that a thread of a worker has, as a worker spills from 60 % on; None for no
-    limit."""
-    workers = client.scheduler_info()["workers"].values()
-    limits = [int(one["memory_limit"]) // max(1, one["nthreads"]) for one in workers if one.get("memory_limit")]
-    return min(limits) // 2 if limits else None
+def taken() -> int:
+    """In a worker: return the memory that it has before it gets a band, as Dask counts it, files with it."""
+    warm_up()
+    return int(import_module("psutil").Process().memory_info().rss)
+
+
+def _room(workers: Sequence[tuple[int, int]]) -> Room:
+    """Return the least room that workers have, given the limit of each thread and what is taken of it."""
+    if not workers:
+        return Room(None)
+    room, limit, size = min((int(_USABLE * limit) - size, limit, size) for limit, size in workers)
+    why = (
+        f": {_USABLE * 100:.0f} % of the {limit} that each thread of a worker has, less the {size} that it takes itself"
+    )
+    return Room(max(0, room), why)
 
 
 def _losses() -> tuple[type[BaseException], ...]:
-    """Return the exceptions that Dask raises when workers die or the connection to the scheduler is lost."""
+    """Return the exceptions that Dask raises when the connection to the scheduler is lost."""
     distributed = import_module("distributed")
-    return distributed.KilledWorker, distributed.comm.CommClosedError, CancelledError, asyncio.CancelledError
+    return distributed.comm.CommClosedError, CancelledError, asyncio.CancelledError
 
 
 @contextmanager
@@ -156,7 +196,7 @@ def sender_of(client: Any) -> Iterator[Sender]:
     if client is not None and type(client).__module__.startswith("distributed"):
         yield DaskSender(client)
     elif isinstance(client, Executor):
-        yield Sender(lambda: client, default_count())
+        yield Sender(lambda: client, client.count if isinstance(client, RayExecutor) else default_count())
     elif client is None:
         workers, opened = processes(), list[Executor]()
 

@@ -206,17 +206,23 @@ def _ray(address: str, count: int | None) -> Iterator[Workers]:
         except (ConnectionError, ValueError) as error:
             raise UsageError(f"no Ray cluster at '{address}': {error}") from None
     try:
-        cpus = int(ray.cluster_resources().get("CPU", 1))
-        yield Workers(lambda: RayExecutor(ray), cpus, "Ray")
+        executor = RayExecutor(ray)
+        yield Workers(lambda: executor, executor.count, "Ray")
     finally:
         if started:
             ray.shutdown()
 
 
 class RayExecutor(Executor):
-    """Tasks of a Ray cluster as an executor. Ray itself runs a task again whose worker died, three times."""
+    """Tasks of a Ray cluster as an executor. Ray itself runs a task again whose worker died, three times.
+
+    `memory` is what the cluster has for each of its `count` processors.
+    """
 
     def __init__(self, ray: Any) -> None:
+        resources = ray.cluster_resources()
+        self.count = int(resources.get("CPU", 1))
+        self.memory = int(resources["memory"]) // self.count
         self._called = ray.remote(max_retries=3)(_called)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:

@@ -170,6 +170,14 @@ class ScalarArgument(NamedTuple):
 
 
 Argument = ArrayArgument | PointerArgument | ScalarArgument
+
+
+def mapped(arguments: Sequence[Argument]) -> list[np.memmap]:
+    """Return the arrays that are files in memory."""
+    arrays = (each.value for each in arguments if type(each) is ArrayArgument and type(each.value) is Array)
+    return [array.owner for array in arrays if isinstance(array.owner, np.memmap)]
+
+
 Binder = Callable[[object], Argument]
 _new = tuple.__new__
 """Makes a named tuple in half the time: a launch makes one for each argument."""

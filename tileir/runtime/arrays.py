@@ -9,9 +9,12 @@ from __future__ import annotations
 import ctypes
 import mmap
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache
+from importlib import import_module
 from math import prod
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import ml_dtypes
@@ -161,14 +164,54 @@ def _address(array: np.ndarray, lends: bool) -> int:
     return address
 
 
-def _is_cut(array: np.memmap) -> bool:
-    """Return whether the file is shorter than its mapping: the memory behind its end is gone."""
+def _mapping(array: np.ndarray) -> mmap.mmap | None:
+    """Return the file in memory that an array lies in."""
     memory: object = array
     while isinstance(memory, np.ndarray):
         memory = memory.base
-    if not isinstance(memory, mmap.mmap):
+    return memory if isinstance(memory, mmap.mmap) else None
+
+
+def _is_cut(array: np.memmap) -> bool:
+    """Return whether the file is shorter than its mapping: the memory behind its end is gone."""
+    memory = _mapping(array)
+    if memory is None:
         return False
     return memory.size() < array.offset // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY + len(memory)
+
+
+@contextmanager
+def file_kept(array: np.memmap) -> Iterator[None]:
+    """Raise ValueError if the file is cut meanwhile.
+
+    Where the extension `host/_mappings.c` is built, what is read behind its end is 0 until then; elsewhere that ends
+    the process.
+    """
+    memory, guards = _mapping(array), _guards()
+    entry = -1
+    if memory is not None and guards is not None:
+        entry = guards.guard(np.frombuffer(memory, np.uint8).__array_interface__["data"][0], len(memory))
+
+    def is_lost() -> bool:
+        return (guards is not None and guards.unguard(entry)) or _is_cut(array)
+
+    text = f"the file '{array.filename}' was cut while a kernel used it"
+    try:
+        yield
+    except BaseException as error:
+        if is_lost() and isinstance(error, Exception):
+            raise ValueError(text) from error
+        raise
+    if is_lost():
+        raise ValueError(text)
+
+
+@cache
+def _guards() -> ModuleType | None:
+    try:
+        return import_module("tileir.host._mappings")
+    except ImportError:
+        return None
 
 
 TORCH_DTYPES: dict[str, np.dtype] = {

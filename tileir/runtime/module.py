@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache, cached_property
 from html import escape
 from importlib import import_module
@@ -454,7 +454,7 @@ def launch_kernel(
         binders, run = ready
         if isinstance(run, DirectRun) and run.direct(grid, args):
             return
-        run(checked_grid(grid, kernel.name), _bound(kernel, binders, args))
+        _run(run, checked_grid(grid, kernel.name), _bound(kernel, binders, args))
         return
     chosen = target_named(target)
     kernel.module.require_valid()
@@ -468,7 +468,18 @@ def launch_kernel(
         from tileir.runtime.claims import plain_views, warn_of_claims
 
         warn_of_claims(kernel.name, kernel.memo("plain views", lambda: plain_views(kernel.entry)), arguments)
-    run(extents, arguments)
+    _run(run, extents, arguments)
+
+
+def _run(run: Run, grid: Grid, arguments: Sequence[Argument]) -> None:
+    """Run a launch; a file of an argument that is cut meanwhile is an error."""
+    from tileir.runtime.arguments import mapped
+    from tileir.runtime.arrays import file_kept
+
+    with ExitStack() as files:
+        for array in mapped(arguments):
+            files.enter_context(file_kept(array))
+        run(grid, arguments)
 
 
 def bind(kernel: Kernel, args: Sequence[object], target: Target) -> list[Argument]:

@@ -130,7 +130,7 @@ def test_choices(width: int) -> None:
 
     def expected(source: np.ndarray, count: int) -> np.ndarray:
         chosen = (np.arange(count) % 2 == 0) & (source[:count] < 10)
-        return np.where(chosen, source[:count].view(np.uint32) // 4, -1).astype(np.int32)
+        return np.where(chosen, (source[:count].view(np.uint32) // 4).view(np.int32), -1)
 
     check(body, expected, numbers(np.int32))
 

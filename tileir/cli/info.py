@@ -15,7 +15,6 @@ from tileir import __version__
 from tileir.cache import MAX_BYTES, Cache, default_directory
 from tileir.cli import FINE, files, show
 from tileir.cli.show import Justify
-from tileir.cli.signature import Signature
 from tileir.gpu.cuda_driver import cuda_driver
 from tileir.gpu.driver import Driver
 from tileir.gpu.hip_driver import hip_driver
@@ -26,6 +25,7 @@ from tileir.ops.calls import Func
 from tileir.ops.module import Global
 from tileir.runtime.module import Module, available_targets
 from tileir.runtime.serialisation import lowest_version
+from tileir.runtime.signature import Signature
 
 _COLUMNS: dict[str, Justify] = {"parameter": "left", "type": "left", "takes": "left", "inferred": "left"}
 

@@ -101,7 +101,7 @@ def _listed(words: Sequence[str]) -> str:
 
 def suggestion(kernel: Kernel, file: str, verb: str) -> str:
     """Return the parameters of the kernel and a command to copy. A launch with all its arguments needs no analyses."""
-    from tileir.cli.signature import Signature
+    from tileir.runtime.signature import Signature
 
     signature = Signature(kernel)
     command = signature.command(verb, file, len(kernel.module.kernels) > 1) + _ALSO.get(verb, "")

@@ -124,6 +124,20 @@ def test_the_generic_form_numbers_all_results() -> None:
     assert '    %0:3 = "cuda_tile.get_tile_block_id"()' in to_text(module, form="generic")
 
 
+def test_names_of_the_text_are_kept_on_request() -> None:
+    body = (
+        "%sum = addi %n, %n : tile<i32>  %pair:2 = for %turn in (%sum to %n, step %n) : tile<i32>\n"
+        "iter_values(%left = %n, %right = %sum) -> (tile<i32>, tile<i32>) {"
+        "continue %right, %left : tile<i32>, tile<i32> }"
+        "%x, %y, %z = get_tile_block_id : tile<i32>  %end = cuda_tile.muli %pair#1, %x : tile<i32>"
+    )
+    module = parse(f"cuda_tile.module @m {{ entry @k(%n: tile<i32>) {{ {body} }} }}")
+    text = to_text(module, written=True)
+    for line in ("%sum = addi %n, %n", "%pair:2 = for %turn in", "iter_values(%left = %n", "%end = muli %pair#1, %x"):
+        assert line in text, text
+    assert to_text(parse(text), written=True) == text and to_text(parse(text)) == to_text(module)
+
+
 def test_every_entry_starts_at_zero() -> None:
     items = "".join(f"entry @k{i}(%n: tile<i32>) {{ %a = addi %n, %n : tile<i32> }} " for i in range(2))
     assert to_text(parse(f"cuda_tile.module @m {{ {items} }}")).count("%0 = addi %arg0, %arg0") == 2

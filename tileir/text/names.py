@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tileir.ir.attributes import DenseElements
 from tileir.ir.core import Block, Op, Value
+from tileir.ir.loc import SourceLoc, file_position
 from tileir.ir.types import I1, ElementType
 from tileir.ops.control import For, If, Loop
 from tileir.ops.core import Constant
@@ -15,6 +17,10 @@ from tileir.ops.reduction import Reduce, Scan
 from tileir.text.elements import integer_value, patterns
 from tileir.text.numbers import exact_integer, is_nan
 
+_WRITTEN = re.compile(r"(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s*\Z")
+_HERE = re.compile(r"(?:cuda_tile\.)?(\w+)")
+_MAX_WRITTEN = 400
+"""Characters in front of an operation among which its results are looked for."""
 _MAX_NAMED_INTEGER = 1 << 64
 _MAX_ASSUME_HINT = 1000
 """Characters after which a chain of assumptions stops to lengthen its name, so that all names stay small."""
@@ -28,11 +34,25 @@ class Names:
     results: dict[Op, str] = field(default_factory=dict)
 
 
-def name_values(module: Op, hinted: bool = True) -> Names:
-    """Return the names for all values of a module; without `hinted` (generic form) plain numbers."""
+def name_values(module: Op, hinted: bool = True, written: bool = False) -> Names:
+    """Return the names for all values of a module; without `hinted` (generic form) plain numbers, and with `written`
+    those of the text that the program was read from, where an operation has some."""
     names = Names()
-    _Numbering(names, hinted).module(module)
+    _Numbering(names, hinted, written).module(module)
     return names
+
+
+def written_names(op: Op) -> tuple[str, ...]:
+    """Return the names, without ``%``, that the results have in the text that the operation was read from: one for each
+    or one for all; none if there is no such text, or another operation stands there."""
+    place = file_position(op.loc)
+    if not isinstance(place, SourceLoc):
+        return ()
+    text, begin = place.source.text, place.offset
+    found = _WRITTEN.search(text[max(0, begin - _MAX_WRITTEN) : begin])
+    if found is None or not _HERE.match(text, begin) or _HERE.match(text, begin)[1] != op.spec.name:  # type: ignore[index]
+        return ()
+    return tuple(name.strip().removeprefix("%").partition(":")[0] for name in found[1].split(","))
 
 
 # ---------------------------------------------------------------- numbering
@@ -45,10 +65,11 @@ class _Numbering:
     it stopped.
     """
 
-    def __init__(self, names: Names, hinted: bool) -> None:
+    def __init__(self, names: Names, hinted: bool, written: bool) -> None:
         self.uses = names.uses
         self.results = names.results
         self.hinted = hinted
+        self.written = written
         self.used: set[str] = set()
         self.scopes: list[list[str]] = []
         self.value = self.argument = self.conflict = 0
@@ -68,6 +89,8 @@ class _Numbering:
 
     def _arguments(self, block: Block) -> None:
         hints = _argument_hints(block) if self.hinted else None
+        if self.written and block.arg_names:
+            hints = [name.removeprefix("%") for name in block.arg_names]
         for position, argument in enumerate(block.args):
             if hints is None:
                 name = self._unique(f"arg{self.argument}")
@@ -88,6 +111,11 @@ class _Numbering:
 
     def _name_results(self, op: Op, results: tuple[Value, ...]) -> None:
         hint = result_hint(op) if self.hinted else None
+        names = written_names(op) if self.written else ()
+        if len(names) == 1:
+            hint = names[0]
+        elif len(names) == len(results):
+            hint = names
         if isinstance(hint, tuple) and len(hint) == len(results):
             self.uses.update((result, f"%{self._unique(one)}") for result, one in zip(results, hint))
             self.results[op] = ", ".join([self.uses[result] for result in results])

@@ -16,7 +16,9 @@ from tileir.text.syntax.format import write_operation
 from tileir.text.writer import Writer, shown_operations, write_generic
 
 
-def to_text(module: Module, *, form: str = "module", debug: bool = False, level: str = NEWEST) -> str:
+def to_text(
+    module: Module, *, form: str = "module", debug: bool = False, level: str = NEWEST, written: bool = False
+) -> str:
     """Print a program. Parsing the text gives the same program.
 
     Parameters
@@ -30,6 +32,9 @@ def to_text(module: Module, *, form: str = "module", debug: bool = False, level:
         Whether the location of every operation is printed, with the aliases that they use.
     level : str
         Language version whose spellings are used.
+    written : bool
+        Whether values keep the names of the text that the program was read from; otherwise names are made, as the
+        vendor's printer makes them.
 
     Returns
     -------
@@ -49,7 +54,7 @@ def to_text(module: Module, *, form: str = "module", debug: bool = False, level:
     items = _disassembled(module) if form == "disassembly" else [module.op]
     places = dict(_places(items, form)) if debug else {}
     locations = PlaceText(attribute_text, places.values()) if debug else None
-    names = name_values(module.op, hinted=form != "generic")
+    names = name_values(module.op, hinted=form != "generic", written=written)
     hints = disassembled_hints_text if form == "disassembly" else hints_text
     writer = Writer(names, _WRITERS[form], level, places, locations, hints)
     writer.operations(items, "")

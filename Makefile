@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench bench-sweep bench-compare bench-neighbours bench-foreign bench-farm bench-processors bench-triton docs site vscode fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code nvidia-code arm-test lock clean
+.PHONY: help demo test lint types bench bench-sweep bench-compare bench-neighbours bench-foreign bench-farm bench-processors bench-triton docs site vscode codemirror fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code nvidia-code arm-test lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -37,6 +37,7 @@ help:
 	@echo "make docs       generate the reference pages again"
 	@echo "make site       build the documentation site into site/"
 	@echo "make vscode     package the extension for Visual Studio Code (needs npm)"
+	@echo "make codemirror  bundle the editor component of the page again (needs npm)"
 	@echo "make fuzz       feed readers and verifier damaged programs, both targets faulty ones, launches interrupts, the page attacks"
 	@echo "make cluster-test  run farms on clusters of Dask and Ray on this machine, and 10,000 jobs through a store"
 	@echo "make cutiles    run the tests of cuTile kernels with each version in CUTILES=\"$(CUTILES)\""
@@ -97,6 +98,16 @@ site: $(VENV)/.site
 
 vscode:
 	cd editors/vscode && npm install --no-audit --no-fund --no-package-lock && npm test && npm run package
+
+# The bundle keeps the licence in front of it. esbuild finds the packages by NODE_PATH.
+codemirror:
+	npm install --silent --no-audit --no-fund --no-save --prefix build/codemirror esbuild@0.28.2 \
+	  @codemirror/state@6.7.6 @codemirror/view@6.43.15 @codemirror/commands@6.11.1 @codemirror/language@6.13.1 \
+	  @codemirror/lint@6.9.8 @codemirror/search@6.7.2
+	NODE_PATH=build/codemirror/node_modules build/codemirror/node_modules/.bin/esbuild editors/web/codemirror.mjs \
+	  --bundle --minify --format=iife --global-name=CodeMirror --log-level=warning --outfile=build/codemirror/bundle.js
+	sed '/\*\/$$/q' tileir/tools/serve/codemirror.js | cat - build/codemirror/bundle.js > build/codemirror/licensed.js
+	mv build/codemirror/licensed.js tileir/tools/serve/codemirror.js
 
 fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.fuzz.faulty --count 20000 --jobs $(JOBS)

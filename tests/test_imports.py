@@ -14,7 +14,7 @@ LAYERS = {
     name: layer
     for layer, names in enumerate(
         (
-            ("cache", "ir"),
+            ("cache", "explain", "ir"),
             ("ops",),
             ("numerics", "analysis"),
             ("host",),

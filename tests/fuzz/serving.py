@@ -219,7 +219,7 @@ def answers(server: PageServer) -> None:
         assert time.monotonic() < deadline, answer[:300]
         time.sleep(0.2)
     shown = attacker.send(f"GET {attacker.path} HTTP/1.1\r\nHost: {attacker.host}\r\n\r\n".encode())
-    assert shown.startswith(b"HTTP/1.0 200") and b'<textarea id="text"' in shown, shown[:300]
+    assert shown.startswith(b"HTTP/1.0 200") and b'<div id="paper"' in shown, shown[:300]
 
 
 def served(limits: ServeLimits = LIMITS) -> PageServer:

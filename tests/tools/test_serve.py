@@ -320,8 +320,63 @@ def test_a_port_that_is_taken_is_told(server: PageServer, capsys: pytest.Capture
     assert main(["serve", "--port", "70000"]) == 2
 
 
+def test_panes_keep_the_names_of_the_program() -> None:
+    assert [text for text, _ in rows(asked("Tile IR")) if text.strip().startswith("%powers = exp %shifted")]
+    assert "%columns: tile<i32>" in asked("Tile IR")["parts"][0]["text"]
+
+
+def test_arguments_that_work_come_with_each_kernel() -> None:
+    words = asked("check")["kernels"][0]["arguments"]
+    found = asked("run", arguments=words, target="interp")
+    assert "error" not in found and [one["name"] for one in found["pictures"]] == ["x", "y"]
+    assert asked("view", arguments=words)["document"].count("@softmax")
+
+
+def test_words_of_a_line_and_codes_of_faults_are_explained() -> None:
+    assert asked("explain", line=EXP)["parts"][0]["title"] == "exp"
+    faulty = asked("explain", SOFTMAX.replace("= exp ", "= exq "))
+    assert faulty["parts"][0]["title"] == faulty["diagnostics"][0]["code"]
+
+
+def test_a_program_is_formatted_as_in_an_editor() -> None:
+    assert asked("format", SOFTMAX.replace("    %powers =", "%powers  ="))["parts"][0]["text"] == SOFTMAX
+    assert asked("format", "cuda_tile.module @m {")["parts"] == []
+
+
+def test_the_package_is_read_where_only_an_import_hook_knows_its_folder(tmp_path: Path) -> None:
+    """An editable installation may have one."""
+    folder = Path(tileir.__file__).parent
+    code = f"""
+import importlib.util, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "tileir":
+            return importlib.util.spec_from_file_location(name, {str(folder / "__init__.py")!r})
+sys.path[:] = [one for one in sys.path if one not in ("", {str(folder.parent)!r})]
+sys.meta_path.insert(0, Finder())
+from tileir.tools.serve.worker import answered, refuse_files
+from tileir.tools.serve.limits import ServeLimits
+refuse_files()
+text = open({str(folder / "examples/softmax.mlir")!r}).read()
+print(answered({{"pane": "passes", "text": text}}, ServeLimits()).get("error", "fine"))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.stdout == "fine\n", ran.stderr
+
+
+def test_the_real_end_of_a_process_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = {"sys.exit(3)": "status 3", "import os; os.kill(os.getpid(), 11)": "SIGSEGV"}
+    for end, words in ends.items():
+        monkeypatch.setattr(work, "_START", "import sys; sys.path[:] = {path!r}; sys.stdin.read(); " + end)
+        workers = PageWorkers(LIMITS)
+        try:
+            assert words in workers.answer(b"{}")["error"]
+        finally:
+            workers.close()
+
+
 def test_nothing_in_a_program_ends_a_script_of_the_page() -> None:
     text = "// </script><script>alert(1)</script> <!-- PROGRAM --> \u2028"
     made = page(text)
-    assert made.count("</script>") == 2
+    assert made.count("</script>") == 3
     assert "alert(1)<" not in made and LIMITS.request

@@ -96,8 +96,7 @@ def coloured(browser: Any, pane: str, line: int) -> int:
 def write(browser: Any, old: str, new: str) -> None:
     """Change the program in the editor."""
     browser.execute_script(
-        """const text = document.getElementById("text"); text.value = text.value.replace(arguments[0], arguments[1]);
-        text.dispatchEvent(new Event("input"))""",
+        "replaceText(editor.state.doc.toString().replace(arguments[0], arguments[1]))",
         old,
         new,
     )
@@ -118,7 +117,7 @@ def faults(browser: Any) -> list[str]:
 def test_the_page_is_drawn_without_a_fault(browser: Any, url: str, width: int, theme: str) -> None:
     size(browser, width, theme)
     opened(browser, url)
-    for name in ("text", "panes", "shown", "launch"):
+    for name in ("paper", "panes", "shown", "launch"):
         box = browser.execute_script(
             "return document.getElementById(arguments[0]).getBoundingClientRect().toJSON()", name
         )
@@ -140,8 +139,8 @@ def test_a_line_has_one_colour_in_the_editor_and_in_every_pane(browser: Any, url
         assert coloured(browser, name, EXP) > 0, name
         script = f"return getComputedStyle(document.querySelector(`[data-pane='{name}'] .on`)).backgroundColor"
         assert browser.execute_script(script) == "rgb(255, 213, 74)", name
-    under = browser.find_elements("css selector", "#under .on")
-    assert [one.get_attribute("data-line") for one in under] == [str(EXP)]
+    marked = browser.find_elements("css selector", "#paper .on")
+    assert [one.get_attribute("data-line") for one in marked] == [str(EXP)]
     shown = browser.execute_script(
         """const rows = document.querySelector("[data-pane='assembly'] .rows").getBoundingClientRect();
         const row = document.querySelector("[data-pane='assembly'] .on").getBoundingClientRect();
@@ -161,12 +160,73 @@ def test_a_fault_is_told_at_its_line_while_typing(browser: Any, url: str) -> Non
     WebDriverWait(browser, SECONDS).until(lambda _: browser.find_elements("css selector", "#diagnostics .error"))
     told = browser.find_element("css selector", "#diagnostics .error")
     assert told.text.startswith(f"{EXP}:") and "exq" in told.text
-    assert browser.find_element("css selector", "#under .error").get_attribute("data-line") == str(EXP)
+    assert browser.find_element("css selector", "#paper .cm-lintRange-error").text == "exq"
+    assert "= exp " in text_of(browser, "Tile IR"), "the last good pane stays"
+    assert browser.find_elements("css selector", ".stale[data-pane='Tile IR']")
     assert browser.find_element("id", "state").text.endswith("errors") or "1 error" in browser.page_source
     write(browser, "= exq %shifted", "= exp2 %shifted")
     settled(browser)
     assert "= exp2 " in text_of(browser, "Tile IR")
     assert browser.find_elements("css selector", "#diagnostics button") == []
+
+
+def test_keys_leave_the_editor_move_the_mark_and_the_splitter(browser: Any, url: str) -> None:
+    keys = webdriver.Keys
+    opened(browser, url)
+    browser.find_element("css selector", ".cm-content").click()
+    webdriver.ActionChains(browser).send_keys(keys.ESCAPE).send_keys(keys.TAB).perform()
+    assert not browser.execute_script("return document.getElementById('paper').contains(document.activeElement)")
+    assert "Tab" in browser.find_element("id", "keys").text, "the key is announced"
+    rows = browser.find_element("css selector", "[data-pane='Tile IR'] .rows")
+    browser.execute_script("arguments[0].focus()", rows)
+    browser.execute_script("pick(arguments[0])", EXP - 1)
+    webdriver.ActionChains(browser).send_keys(keys.ARROW_DOWN).perform()
+    assert coloured(browser, "Tile IR", EXP) == 1 and coloured(browser, "assembly", EXP) > 0
+    marked = browser.execute_script(
+        "return getComputedStyle(document.querySelector(`[data-pane='Tile IR'] [data-hue]:not(.on)`)).backgroundColor"
+    )
+    assert marked == "rgba(0, 0, 0, 0)", "all other lines step back"
+    before = browser.execute_script("return document.getElementById('editor').offsetWidth")
+    browser.execute_script("document.getElementById('splitter').focus()")
+    webdriver.ActionChains(browser).send_keys(keys.ARROW_RIGHT).send_keys(keys.ARROW_RIGHT).perform()
+    assert browser.execute_script("return document.getElementById('editor').offsetWidth") > before
+    splitter = browser.find_element("id", "splitter")
+    webdriver.ActionChains(browser).drag_and_drop_by_offset(splitter, -200, 0).perform()
+    assert browser.execute_script("return document.getElementById('editor').offsetWidth") < before
+
+
+def test_code_outside_of_the_program_is_folded(browser: Any, url: str) -> None:
+    opened(browser, url)
+    fold = browser.find_element("css selector", "[data-pane='LLVM IR'] details")
+    assert fold.get_attribute("open") is None
+    begin = browser.find_element("css selector", "[data-pane='LLVM IR'] [data-hue]")
+    assert begin.is_displayed() and begin.location["y"] - fold.location["y"] < 200
+
+
+def test_a_program_is_formatted_explained_and_launched_with_arguments_that_are_filled_in(browser: Any) -> None:
+    server = PageServer(page(SOFTMAX))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        opened(browser, server.url)
+        press(browser, "LLVM IR", "assembly", "run", "view", "explain")
+        assert browser.find_element("id", "arguments").get_attribute("value").startswith("x=f32[64]:rand y=")
+        names = [one.text.split()[0] for one in browser.find_elements("css selector", ".pictures figcaption")]
+        assert names == ["x", "y"]
+        browser.switch_to.frame(browser.find_element("css selector", "[data-pane='view'] iframe"))
+        assert browser.find_element("id", "kernel").text == "@softmax"
+        browser.switch_to.default_content()
+        browser.execute_script("go(arguments[0], 5)", EXP)
+        WebDriverWait(browser, SECONDS).until(lambda _: text_of(browser, "explain").startswith("exp\n"))
+        write(browser, "    %powers =", "  %powers  =")
+        browser.find_element("id", "format").click()
+        WebDriverWait(browser, SECONDS).until(
+            lambda _: browser.execute_script("return state.text.includes('\\n    %powers = exp')")
+        )
+        assert faults(browser) == []
+    finally:
+        browser.get("about:blank")
+        server.shutdown()
+        server.server_close()
 
 
 def test_passes_are_chosen_and_launches_are_shown(browser: Any, url: str) -> None:
@@ -199,7 +259,7 @@ def test_a_saved_page_shows_the_same_without_a_server_and_is_opened_again(browse
     WebDriverWait(browser, SECONDS).until(lambda _: saved.exists())
     browser.get(saved.as_uri())
     assert {name: text_of(browser, name) for name in expected} == expected
-    assert browser.execute_script("return document.getElementById('text').readOnly")
+    assert browser.execute_script("return editor.state.readOnly")
     browser.find_element("css selector", f"[data-pane='Tile IR'] [data-hue='{EXP}']").click()
     assert coloured(browser, "assembly", EXP) > 0
     assert faults(browser) == []

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+_STRICT = '"use strict";\n'
+
 
 def document(package: str, data: object, **texts: str) -> str:
-    """Return the document of ``page.html``, ``page.css`` and ``page.js`` of a package, with `data`, and with texts,
-    which are HTML, in the places of their names."""
+    """Return the document of ``page.html``, ``page.css`` and ``page.js`` of a package, with `data`, with texts, which
+    are HTML, in the places of their names, and with the functions that all pages share."""
     folder = files(package)
-    template, style, program = ((folder / f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
+    template, style, own = ((folder / f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
+    program = own.replace(_STRICT, _STRICT + (files(__name__.rpartition(".")[0]) / "page.js").read_text("utf-8"), 1)
     parts: Mapping[str, str] = {**texts, "STYLE": style, "DATA": embedded_json(data), "PROGRAM": program}
     for name, part in parts.items():
         template = template.replace(f"<!-- {name} -->", part, 1)

@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 
 from tileir.text.reading.lexer import STRING
-from tileir.tools.lsp.snapshot import Snapshot
+from tileir.tools.lsp.reading import TextReading
 
 INDENT = 2
 _PIECE = re.compile(rf"//[^\n]*|{STRING}|[ \t]+|->|[{{}}()\[\],<>]|[^\s{{}}()\[\],\"/<>-]+|[/-]")
 
 
-def formatted(snapshot: Snapshot) -> str | None:
+def formatted(reading: TextReading) -> str | None:
     """Return the text with each statement indented by the braces around it; None if it cannot be read.
 
     A line that goes on with a statement keeps its distance from the line where that begins.
     """
-    if snapshot.reading.faults:
+    if reading.faults:
         return None
-    starts = {snapshot.lines.position(begin).line for begin in snapshot.reading.statements}
-    lines = [snapshot.lines.line(number) for number in range(len(snapshot.lines.starts))]
+    starts = {reading.source.position(begin)[0] - 1 for begin in reading.statements}
+    lines = reading.source.text.split("\n")
     pieces = [_PIECE.findall(line.strip()) for line in lines]
     indents = _Indents([_width(line) for line in lines], pieces, starts)
     found = [

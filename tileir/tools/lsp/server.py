@@ -179,7 +179,7 @@ def _answers(ls: TileServer) -> None:
     @ls.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     def formatted(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
         snapshot = ls.snapshot(params.text_document.uri)
-        text = blanks.formatted(snapshot)
+        text = blanks.formatted(snapshot.reading)
         if text is None:
             return None
         return [] if text == snapshot.text else [lsp.TextEdit(snapshot.lines.range(0, len(snapshot.text)), text)]

@@ -1,10 +1,11 @@
-"""The panes of a launch: its results, and what the sanitizer finds."""
+"""The panes of a launch: its results, the view of it, and what the sanitizer finds."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +19,12 @@ from tileir.runtime.fill import ArrayWord, FileWord, shown
 from tileir.runtime.grid import checked_grid
 from tileir.runtime.module import Kernel
 from tileir.sanitize.launch import sanitize
+from tileir.tools.interpreted import bound_arguments, placed
 from tileir.tools.serve.limits import ServeLimits
 from tileir.tools.serve.panes import PROGRAM, LinkedText, joined
+from tileir.tools.view.api import view_bound
+from tileir.tools.view.data import ArrayValues
+from tileir.tools.view.pictures import Picture
 
 MOST_OUTPUT = 1 << 16
 """Characters that a kernel may print."""
@@ -38,8 +43,8 @@ class PrintedText(io.StringIO):
 
 def ran(
     kernel: Kernel, grid: str, words: Sequence[str], target: str, limits: ServeLimits
-) -> tuple[list[LinkedText], list[Diagnostic]]:
-    """Run the kernel: its arrays, what it printed, and what ended it."""
+) -> tuple[list[LinkedText], list[Diagnostic], list[dict[str, Any]]]:
+    """Run the kernel: what it printed and its arrays, what ended it, and pictures of the arrays."""
     if target not in _TARGETS:
         raise UsageError(f"target: expected {' or '.join(_TARGETS)}, got '{target}'")
     given = _given(kernel, words, limits)
@@ -51,7 +56,24 @@ def ran(
         found.append(_trap(error))
     parts = [joined((line, 0) for line in output.getvalue().rstrip().split("\n"))] if output.getvalue() else []
     parts += [LinkedText(_content(one), [0] * (_content(one).count("\n") + 1), one.name) for one in given if _is(one)]
-    return [LinkedText(part.text, part.lines, part.title or "printed") for part in parts], found
+    shown = [LinkedText(part.text, part.lines, part.title or "printed") for part in parts]
+    return shown, found, list(_pictures(kernel, grid, values))
+
+
+def _pictures(kernel: Kernel, grid: str, values: Sequence[object]) -> Iterator[dict[str, Any]]:
+    """Yield the arrays as pictures."""
+    launch = placed(kernel, *bound_arguments(kernel, _grid(kernel, grid), values))
+    for one in launch.arrays:
+        cells = ArrayValues.of(Picture.of(one.name, one.array))
+        if cells is not None:
+            yield {"name": one.name, **ArrayValues(cells.cells, None).to_json()}
+
+
+def viewed(kernel: Kernel, grid: str, words: Sequence[str], limits: ServeLimits) -> tuple[str, list[Diagnostic]]:
+    """Return the page of the view, and what ended the launch."""
+    values = [one.value for one in _given(kernel, words, limits)]
+    found = view_bound(kernel, *bound_arguments(kernel, _grid(kernel, grid), values))
+    return found.html, [] if found.trap is None else [_trap(found.trap)]
 
 
 def sanitized(

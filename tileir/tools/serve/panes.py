@@ -1,4 +1,7 @@
-"""The panes of the page: every stage of a program, with the lines that belong together."""
+"""The panes of the page: every stage of a program, with the lines that belong together.
+
+Compilers are imported by the panes that need them: a browser has none.
+"""
 
 from __future__ import annotations
 
@@ -10,32 +13,31 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tileir.bytecode import encode
 from tileir.bytecode.dump import dump
-from tileir.cpu.emit.record import CheckLevel
-from tileir.cpu.llvm.engine import assembly, host, optimized_text
-from tileir.cpu.llvm.metadata import CodePlace
-from tileir.cpu.lowering.functions import Instruments
-from tileir.cpu.run.program import lowered
+from tileir.explain import explain, operation_example
 from tileir.gpu.arch import CAPABILITIES
 from tileir.ir import core
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import UnsupportedError
-from tileir.ir.loc import SourceLoc, file_position
-from tileir.passes.running import Step
+from tileir.ir.diagnostics import Diagnostic, UnsupportedError
+from tileir.ir.loc import Source, SourceLoc, file_position
 from tileir.runtime.module import Kernel, Module
+from tileir.text.highlight import sorts
 from tileir.text.parser import parse
 from tileir.text.printer import to_text
+from tileir.text.reference import operation_page
 from tileir.tools.documents import document
-from tileir.tools.optimise import watched
+from tileir.tools.lsp.blanks import formatted
+from tileir.tools.lsp.reading import read
 
 if TYPE_CHECKING:
     from tileir.gpu.compiler import Artifacts
-
+    from tileir.passes.running import Step
 
 PROGRAM = "program.mlir"
 """The name that the program has in all stages."""
@@ -200,8 +202,8 @@ def line_of(op: Op) -> int:
 
 
 def tile_ir(module: core.Module, title: str = "") -> LinkedText:
-    """Return the program as it is printed."""
-    text = to_text(module).rstrip()
+    """Return the program as it is printed, with the names of its own text."""
+    text = to_text(module, written=True).rstrip()
     lines = [0] * (text.count("\n") + 1)
     for op, same in zip(module.walk(), parse(text, PROGRAM).walk()):
         printed = line_of(same)
@@ -230,6 +232,8 @@ def _bytecode(module: Module, choice: StageChoice) -> list[LinkedText]:
 
 def _passes(module: Module, choice: StageChoice) -> list[LinkedText]:
     """Return the changes made by each pass."""
+    from tileir.tools.optimise import watched
+
     steps: list[Step] = []
     watched(module, choice.level, passes=choice.passes or None, watch=steps.append)
     found = [_difference(step) for step in steps if step.changes]
@@ -265,6 +269,10 @@ def _compared(before: LinkedText, after: LinkedText) -> Iterator[tuple[str, str,
 
 def _native(kernel: Kernel) -> str:
     """Return LLVM code that says which lines it comes from."""
+    from tileir.cpu.emit.record import CheckLevel
+    from tileir.cpu.llvm.metadata import CodePlace
+    from tileir.cpu.lowering.functions import Instruments
+    from tileir.cpu.run.program import lowered
 
     def place(op: Op) -> CodePlace | None:
         line = line_of(op)
@@ -275,18 +283,34 @@ def _native(kernel: Kernel) -> str:
 
 
 def _llvm(module: Module, choice: StageChoice) -> list[LinkedText]:
+    from tileir.cpu.llvm.engine import host, optimized_text
+
     return [of_llvm(optimized_text(_native(choice.chosen), host()))]
 
 
 def _assembly(module: Module, choice: StageChoice) -> list[LinkedText]:
+    from tileir.cpu.llvm.engine import assembly, host
+
     return [of_assembly(assembly(_native(choice.chosen), host()))]
 
 
 # ---------------------------------------------------------------- GPUs
 
 
-def _mlir(stage: str) -> Callable[[Module, StageChoice], list[LinkedText]]:
-    return lambda module, choice: [of_mlir(_compiled(choice, stage).texts[stage])]
+def _ttir(module: Module, choice: StageChoice) -> list[LinkedText]:
+    """Return TTIR as Triton's compiler is given it."""
+    from tileir.gpu.arch import arch_named
+    from tileir.gpu.program import aligned_facts
+    from tileir.gpu.ttir.entry import lower_entry
+    from tileir.runtime.gpu_routes import source_of
+
+    source = source_of(choice.chosen)
+    facts = aligned_facts(source.entry)
+    return [of_mlir(lower_entry(source.entry, source.functions, arch_named(choice.arch), facts).text)]
+
+
+def _ttgir(module: Module, choice: StageChoice) -> list[LinkedText]:
+    return [of_mlir(_compiled(choice, "ttgir").texts["ttgir"])]
 
 
 def _ptx(module: Module, choice: StageChoice) -> list[LinkedText]:
@@ -356,8 +380,8 @@ PANES: Mapping[str, Callable[[Module, StageChoice], list[LinkedText]]] = {
     "passes": _passes,
     "LLVM IR": _llvm,
     "assembly": _assembly,
-    "TTIR": _mlir("ttir"),
-    "TTGIR": _mlir("ttgir"),
+    "TTIR": _ttir,
+    "TTGIR": _ttgir,
     "PTX": _ptx,
     "SASS": _sass,
 }
@@ -366,20 +390,53 @@ PANES: Mapping[str, Callable[[Module, StageChoice], list[LinkedText]]] = {
 
 def available() -> list[str]:
     """Return the panes that this machine can make."""
-    lacking: Iterable[str] = () if find_spec("triton") else ("TTIR", "TTGIR", "PTX", "SASS")
-    lacking = (*lacking, "SASS") if disassembler() is None else lacking
+    lacking: tuple[str, ...] = () if find_spec("triton") else ("TTGIR", "PTX", "SASS")
+    lacking += () if find_spec("llvmlite") else ("LLVM IR", "assembly")
+    lacking += () if disassembler() else ("SASS",)
     return [name for name in PANES if name not in lacking]
+
+
+# ---------------------------------------------------------------- words
+
+
+def explained(module: Module | None, found: Sequence[Diagnostic], line: int) -> list[LinkedText]:
+    """Return the pages of the codes of diagnostics; where there are none, of the operations of a line."""
+    codes = dict.fromkeys(one.code for one in found)
+    pages = [(code, explain(code)) for code in codes]
+    ops = [] if module is None or pages else [op for item in module.items for op in item.walk() if line_of(op) == line]
+    pages += [(name, f"{operation_page(op)}\n{operation_example(name)}") for name, op in _by_name(ops).items()]
+    parts = [LinkedText(text.rstrip(), [0] * (text.rstrip().count("\n") + 1), name) for name, text in pages if text]
+    return parts or [LinkedText("the cursor is on no operation", [0])]
+
+
+def _by_name(ops: Iterable[Op]) -> dict[str, type[Op]]:
+    return {op.spec.name: type(op) for op in ops}
+
+
+def format_text(text: str) -> list[LinkedText]:
+    """Return the text with blanks as the editors' formatter sets them; nothing if it cannot be read."""
+    found = formatted(read(Source(PROGRAM, text)))
+    return [] if found is None else [LinkedText(found, [0] * (found.count("\n") + 1))]
 
 
 # ---------------------------------------------------------------- the page
 
 FIRST = ("Tile IR", "LLVM IR", "assembly")
 """The panes that are open at first."""
-LAUNCHES = ("run", "sanitize")
+LAUNCHES = ("run", "view", "sanitize")
+OTHERS = (*LAUNCHES, "explain")
+PORTABLE = ("Tile IR", "passes", "bytecode", "TTIR", *OTHERS)
+"""The panes that need nothing but Python and NumPy, in the playground."""
 
 
-def page(text: str, grid: str = "1", words: str = "") -> str:
-    """Return the document, with a program in its editor."""
+def page(text: str, grid: str = "1", words: str = "", worker: str = "", foot: str = "") -> str:
+    """Return the document, with a program in its editor.
+
+    With `worker`, the address of a program for the browser's worker that answers requests, it is a page without a
+    server; `foot` is HTML below it.
+    """
+    panes = PORTABLE if worker else (*available(), *OTHERS)
+    targets = ["interp"] if worker else ["cpu", "interp"]
     state: dict[str, Any] = {
         "text": text,
         "kernel": "",
@@ -388,8 +445,26 @@ def page(text: str, grid: str = "1", words: str = "") -> str:
         "arch": "sm_90",
         "grid": grid,
         "arguments": words,
-        "target": "cpu",
-        "panes": list(FIRST),
+        "target": targets[0],
+        "panes": ["Tile IR", "run"] if worker else [name for name in FIRST if name in panes],
     }
-    data = {"state": state, "panes": [*available(), *LAUNCHES], "archs": [f"sm_{one}" for one in CAPABILITIES]}
-    return document(__package__, data)
+    data: dict[str, Any] = {
+        "state": state,
+        "panes": panes,
+        "archs": [f"sm_{one}" for one in CAPABILITIES],
+        "targets": targets,
+        "sorts": [[one.scope, one.expression] for one in sorts()],
+    }
+    if worker:
+        data |= {"worker": worker, "seconds": PLAYGROUND_SECONDS}
+    title = "tileir: the playground" if worker else "tileir: every stage of a program"
+    return document(__package__, data, TITLE=title, FOOT=foot, EDITOR=_editor())
+
+
+PLAYGROUND_SECONDS = 60
+"""Seconds after which the playground ends what works."""
+
+
+def _editor() -> str:
+    """Return the editor component, whose file begins with its licence."""
+    return (files(__package__) / "codemirror.js").read_text("utf-8")

@@ -17,6 +17,9 @@ from tileir.tools.serve.limits import ServeLimits
 
 _START = "import sys; sys.path[:] = {path!r}; from tileir.tools.serve.worker import main; main()"
 
+LAST_SECONDS = 5.0
+"""Seconds in which a process that has closed its answer ends by itself."""
+
 
 class Busy(Exception):
     """Refusal of a request as too many wait, or the server ends."""
@@ -85,6 +88,8 @@ class PageWorkers:
         watch.start()
         try:
             content = self._exchanged(process, request)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(LAST_SECONDS)
         finally:
             watch.cancel()
             _end(process)
@@ -106,7 +111,15 @@ class PageWorkers:
     def _ended(self, process: subprocess.Popen[bytes], over: bool) -> str:
         if over:
             return f"more time than the {self._limits.seconds:g} seconds that a request may take"
-        return f"the process that worked for this request ended: status {process.returncode}"
+        assert process.returncode is not None
+        if process.returncode >= 0:
+            return f"the process that worked for this request ended with status {process.returncode}"
+        try:
+            name = signal.Signals(-process.returncode).name
+        except ValueError:
+            name = f"signal {-process.returncode}"
+        why = ", as the system does where memory runs out" if name == "SIGKILL" else ""
+        return f"the process that worked for this request was ended by {name}{why}"
 
     def _started(self) -> subprocess.Popen[bytes]:
         """Return a process that waits for a request. Raises `Busy` once all are ended."""

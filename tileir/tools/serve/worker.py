@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from tileir.cache import default_directory
@@ -17,12 +18,10 @@ from tileir.ir.diagnostics import Diagnostic, DiagnosticError, Trap, Unsupported
 from tileir.ir.escaping import shown_lines
 from tileir.ir.loc import FileLoc, SourceLoc, file_position
 from tileir.ir.usage import UsageError
-from tileir.runtime.cli_arguments import chosen_kernel
 from tileir.runtime.loading import from_content
 from tileir.runtime.module import Kernel, Module
-from tileir.tools.serve.launches import ran, sanitized
 from tileir.tools.serve.limits import ServeLimits, bound_this_process
-from tileir.tools.serve.panes import PANES, PROGRAM, LinkedText, StageChoice
+from tileir.tools.serve.panes import OTHERS, PANES, PROGRAM, LinkedText, StageChoice, explained, format_text
 from tileir.verify import verify
 
 MOST_DIAGNOSTICS = 200
@@ -33,7 +32,8 @@ class BadRequest(Exception):
 
 
 def answered(request: object, limits: ServeLimits) -> dict[str, Any]:
-    """Return the answer: ``parts`` of the pane, ``diagnostics``, the ``kernels`` of the program, or an ``error``."""
+    """Return the answer: ``parts``, ``pictures`` or the ``document`` of the pane, ``diagnostics``, the ``kernels`` of
+    the program, or an ``error``."""
     try:
         return _answered(_Request(request), limits)
     except DiagnosticError as error:
@@ -66,11 +66,10 @@ class _Request:
         self.grid = _text(data, "grid", "1")
         self.target = _text(data, "target", "cpu")
         self.words = _text(data, "arguments").split()
-        self.level = data.get("level", 2)
-        if not isinstance(self.level, int) or isinstance(self.level, bool):
-            raise BadRequest("level: expected a number")
-        if self.pane not in PANES and self.pane not in ("check", "run", "sanitize"):
-            raise BadRequest(f"pane: expected one of {', '.join((*PANES, 'check', 'run', 'sanitize'))}")
+        self.level, self.line = _number(data, "level", 2), _number(data, "line", 0)
+        known = ("check", "format", *PANES, *OTHERS)
+        if self.pane not in known:
+            raise BadRequest(f"pane: expected one of {', '.join(known)}")
 
 
 def _text(data: dict[str, object], name: str, otherwise: str = "") -> str:
@@ -80,35 +79,80 @@ def _text(data: dict[str, object], name: str, otherwise: str = "") -> str:
     return found
 
 
+def _number(data: dict[str, object], name: str, otherwise: int) -> int:
+    found = data.get(name, otherwise)
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise BadRequest(f"{name}: expected a number")
+    return found
+
+
 def _answered(request: _Request, limits: ServeLimits) -> dict[str, Any]:
-    module = from_content(request.text.encode("utf-8", "surrogateescape"), PROGRAM)
-    report = verify(module)
+    module, found = _read(request.text)
+    valid = module is not None and not any(one.severity == "error" for one in found)
     answer: dict[str, Any] = {
         "parts": [],
-        "kernels": [_signature(kernel) for kernel in module.kernels.values()],
-        "diagnostics": _diagnostics(list(report)),
+        "kernels": [] if module is None else [_signature(kernel, valid) for kernel in module.kernels.values()],
+        "diagnostics": _diagnostics(found),
     }
-    if report.ok and request.pane != "check":
-        parts, found = _made(request, module, limits)
-        answer["parts"] = [part.to_json() for part in parts]
-        answer["diagnostics"] += _diagnostics(found)
+    if request.pane == "format":
+        answer["parts"] = [part.to_json() for part in format_text(request.text)]
+    elif request.pane == "explain":
+        answer["parts"] = [part.to_json() for part in explained(module, found, request.line)]
+    elif module is not None and valid and request.pane in PANES:
+        kernel = _kernel(module, request.kernel) if module.kernels else None
+        choice = StageChoice(kernel, request.level, request.passes, request.arch)
+        answer["parts"] = [part.to_json() for part in PANES[request.pane](module, choice)]
+    elif module is not None and valid and request.pane != "check":
+        _launch(_kernel(module, request.kernel), request, limits, answer)
     return answer
 
 
-def _made(request: _Request, module: Module, limits: ServeLimits) -> tuple[list[LinkedText], list[Diagnostic]]:
-    if request.pane in PANES:
-        kernel = chosen_kernel(module, request.kernel) if module.kernels else None
-        choice = StageChoice(kernel, request.level, request.passes, request.arch)
-        return PANES[request.pane](module, choice), []
-    kernel = chosen_kernel(module, request.kernel)
+def _read(text: str) -> tuple[Module | None, list[Diagnostic]]:
+    """Return the program, None if it cannot be read, and its diagnostics."""
+    try:
+        module = from_content(text.encode("utf-8", "surrogateescape"), PROGRAM)
+    except DiagnosticError as error:
+        return None, list(error.diagnostics)
+    return module, list(verify(module))
+
+
+def _kernel(module: Module, name: str | None) -> Kernel:
+    """Return the kernel of this name; the first one if the page has named none yet."""
+    if not module.kernels:
+        raise UsageError("the program has no kernel")
+    found = next(iter(module.kernels.values())) if name is None else module.kernels.get(name)
+    if found is None:
+        raise UsageError(f"no kernel '{name}'; the program has {', '.join(module.kernels)}")
+    return found
+
+
+def _launch(kernel: Kernel, request: _Request, limits: ServeLimits, answer: dict[str, Any]) -> None:
+    """Add what a launch gives to the answer."""
+    from tileir.tools.serve.launches import ran, sanitized, viewed
+
+    parts: Sequence[LinkedText] = ()
     if request.pane == "run":
-        return ran(kernel, request.grid, request.words, request.target, limits)
-    return sanitized(kernel, request.grid, request.words, limits)
+        parts, found, answer["pictures"] = ran(kernel, request.grid, request.words, request.target, limits)
+    elif request.pane == "view":
+        answer["document"], found = viewed(kernel, request.grid, request.words, limits)
+    else:
+        parts, found = sanitized(kernel, request.grid, request.words, limits)
+    answer["parts"] = [part.to_json() for part in parts]
+    answer["diagnostics"] += _diagnostics(found)
 
 
-def _signature(kernel: Kernel) -> dict[str, Any]:
+def _signature(kernel: Kernel, valid: bool) -> dict[str, Any]:
+    """Return the name of a kernel, its parameters, and arguments for one tile block."""
     parameters = [{"name": one.name, "type": str(one.type)} for one in kernel.parameters]
-    return {"name": kernel.name, "parameters": parameters}
+    return {"name": kernel.name, "parameters": parameters, "arguments": _suggested(kernel) if valid else ""}
+
+
+def _suggested(kernel: Kernel) -> str:
+    try:
+        from tileir.runtime.signature import Signature
+    except ImportError:  # a browser that has no NumPy yet
+        return ""
+    return " ".join(Signature(kernel).words)
 
 
 def _diagnostics(found: Sequence[Diagnostic]) -> list[dict[str, Any]]:
@@ -145,7 +189,8 @@ def refuse_files() -> None:
 
     Nothing here asks for another; this is a safeguard.
     """
-    own = [sys.prefix, sys.base_prefix, sys.exec_prefix, *filter(None, sys.path), tempfile.gettempdir()]
+    package = Path(__file__).parents[2]
+    own = [str(package), sys.prefix, sys.base_prefix, sys.exec_prefix, *filter(None, sys.path), tempfile.gettempdir()]
     cache = default_directory()
     roots = tuple({os.path.realpath(one) + os.sep for one in [*own, *([str(cache)] if cache else [])]})
     allowed = (*roots, "/proc/", "/sys/", "/dev/", "/lib", "/usr/lib")

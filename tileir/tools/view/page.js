@@ -1,7 +1,5 @@
 "use strict";
 // The page of a launch. `chosen` is the selection that all panels follow: operations, a tile block, an execution.
-const data = JSON.parse(document.getElementById("data").textContent);
-const $ = (id) => document.getElementById(id);
 const RECORD = 8, READ = 1, WRITTEN = 2, SHARED = 4;
 const MOST_CELLS = 512;
 const METRICS = [
@@ -14,11 +12,9 @@ const METRICS = [
   ...(data.time ? [["native", "seconds on native code", (block) => block[8]]] : []),
 ];
 const chosen = { ops: null, block: null, turn: 0, file: 0 };
-const bytesOf = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 const touched = new Int32Array(bytesOf(data.touched).buffer);
 const count = touched.length / RECORD;
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const element = (tag, text, name) => Object.assign(document.createElement(tag), { textContent: text ?? "", className: name ?? "" });
 const amount = (bytes) => {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let at = 0;
@@ -158,12 +154,6 @@ function makeFiles() {
 
 // ------------------------------------------------------------ grid
 
-const heat = (part) => {
-  const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
-  const at = Math.min(3.999, Math.max(0, part) * 4), low = stops[Math.floor(at)], high = stops[Math.floor(at) + 1];
-  return low.map((one, channel) => Math.round(one + (high[channel] - one) * (at % 1)));
-};
-
 function gridScale() {
   const [width, height] = data.grid;
   return Math.max(2, Math.floor(Math.min(innerWidth / 48, Math.floor((innerWidth / 3) / Math.max(width, 1.5 * height)))));
@@ -300,13 +290,6 @@ function drawTouched(array, at, canvas) {
   }
   pen.putImageData(image, 0, 0);
   return all;
-}
-
-function drawCells(values, canvas) {
-  canvas.width = values.columns; canvas.height = values.rows;
-  const pen = canvas.getContext("2d"), image = pen.createImageData(values.columns, values.rows), cells = bytesOf(values.cells);
-  cells.forEach((value, cell) => image.data.set([...(value === 255 ? [200, 0, 60] : heat(value / 254)), 255], cell * 4));
-  pen.putImageData(image, 0, 0);
 }
 
 function makeArrays() {

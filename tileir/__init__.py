@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tileir.explore.launch import explore
+    from tileir.fuzz.equivalence import equiv
     from tileir.host.extern import register_extern, register_stand_in
     from tileir.host.kernel_warnings import KernelWarning
     from tileir.ir.diagnostics import Diagnostic, DiagnosticError, LaunchTimeout, Report, Trap, UnsupportedError
@@ -41,6 +42,7 @@ __all__ = [
     "Trap",
     "UnsupportedError",
     "__version__",
+    "equiv",
     "explore",
     "from_bytecode",
     "launch",
@@ -66,6 +68,7 @@ _PLACES = {
     "KernelWarning": ("tileir.host.kernel_warnings", "KernelWarning"),
     "Module": ("tileir.runtime.module", "Module"),
     "Pointer": ("tileir.runtime.arguments", "Pointer"),
+    "equiv": ("tileir.fuzz.equivalence", "equiv"),
     "explore": ("tileir.explore.launch", "explore"),
     "from_bytecode": ("tileir.runtime.loading", "from_bytecode"),
     "launch": ("tileir.runtime.module", "launch"),

@@ -7,15 +7,11 @@ import argparse
 from tileir.cli import FAULT, FINE, UsageError, programs, show
 from tileir.cli.launching import checked
 from tileir.cli.options import add_level, chosen_target
-from tileir.fuzz.comparing import Comparison, compare
+from tileir.fuzz.equivalence import TRIALS, NotComparable, comparable, compared, paired
 from tileir.fuzz.trials import Trial, trials
-from tileir.passes.algebraic import algebraic
 from tileir.runtime import cli_arguments
 from tileir.runtime.cli_arguments import given_values
-from tileir.runtime.module import Kernel, Module
-from tileir.sanitize.proofs.smt import INSTALLED
-
-TRIALS = 24
+from tileir.runtime.module import Kernel
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,31 +50,19 @@ examples:
 def run(options: argparse.Namespace) -> int:
     if options.ulps < 0:
         raise UsageError(f"--ulps: expected a number of units that is not negative, got {options.ulps}")
-    first, second = programs.all_verified([options.first, options.second], options)
-    if options.algebraic:
-        first, second = (Module.of(algebraic(module)) for module in (first, second))
+    verified = programs.all_verified([options.first, options.second], options)
+    first, second = (comparable(module, options.algebraic) for module in verified)
     target = chosen_target(options.target)
     status = FINE
-    for one, other in _pairs(first, second, options.kernel):
-        if [p.type for p in one.parameters] != [p.type for p in other.parameters]:
-            raise UsageError(f"@{one.name}: the parameters of the two programs differ")
-        inputs = list(_inputs(one, options)) if options.grid is None else [_given(one, options)]
-        found = compare(one, other, inputs, target.name, options.ulps, refine=True)
-        proved = found.difference is None and _proved(one, other)
-        show.line(f"@{one.name}: {'equal: proved for all inputs' if proved else _verdict(found)}")
-        status = max(status, FINE if proved or found.equal else FAULT)
+    try:
+        for one, other in paired(first, second, options.kernel):
+            inputs = _inputs(one, options) if options.grid is None else [_given(one, options)]
+            found = compared(one, other, inputs, target.name, options.ulps)
+            show.line(str(found))
+            status = max(status, FINE if found.ok else FAULT)
+    except NotComparable as error:
+        raise UsageError(str(error)) from None
     return status
-
-
-def _pairs(first: Module, second: Module, name: str | None) -> list[tuple[Kernel, Kernel]]:
-    """Return the entries to compare: those of one name, or the only ones."""
-    if len(first.kernels) == len(second.kernels) == 1 and name is None:
-        return [(*first.kernels.values(), *second.kernels.values())]  # type: ignore[list-item]
-    names = list(first.kernels) if name is None else [name.removeprefix("@")]
-    missing = [one for one in names if one not in first.kernels or one not in second.kernels]
-    if missing or not names:
-        raise UsageError(f"no entry @{missing[0] if missing else ''} in both programs")
-    return [(first.kernels[one], second.kernels[one]) for one in names]
 
 
 def _inputs(kernel: Kernel, options: argparse.Namespace) -> list[Trial]:
@@ -93,21 +77,3 @@ def _given(kernel: Kernel, options: argparse.Namespace) -> Trial:
     values = [one.value for one in given_values(kernel, options.arguments, options.seed)]
     grid = checked(kernel, chosen_target(options.target), options.grid, values, True, {})
     return Trial(grid, tuple(values), "given arguments")
-
-
-def _proved(first: Kernel, second: Kernel) -> bool:
-    """Return whether the solver, if it is installed, shows that two kernels are equal."""
-    if not INSTALLED:
-        return False
-    from tileir.fuzz.proving import proved_equal
-
-    return proved_equal(first.entry, second.entry)
-
-
-def _verdict(found: Comparison) -> str:
-    if found.difference is not None:
-        return f"different: {found.difference}"
-    left = f", {found.undefined} without a defined result" if found.undefined else ""
-    if not found.compared:
-        return f"nothing compared{left}; give a launch with --grid and arguments"
-    return f"equal on {show.counted(found.compared, 'launch', 'launches')}{left}"

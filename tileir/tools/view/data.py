@@ -14,6 +14,7 @@ from tileir.ir.diagnostics import Coordinates, Trap
 from tileir.ir.loc import FileLoc, Location, SourceLoc, file_position
 from tileir.ir.types import TokenType
 from tileir.sanitize.findings import Finding
+from tileir.text.names import written_names
 from tileir.tools.program_lines import ProgramLines
 from tileir.tools.view.pictures import Picture, reduced, values_of
 from tileir.tools.view.record import CORNER, RecordedLaunch, TouchRecord, ValueRecord
@@ -114,7 +115,19 @@ def _op(number: int, op: Op, record: RecordedLaunch, lines: ProgramLines) -> dic
         "written": sums.written,
         "outside": sums.outside,
         "results": [result.type.text for result in op.results],
+        "names": _result_names(op),
     }
+
+
+def _result_names(op: Op) -> list[str]:
+    """Return the names of the results: those in the program's text, else the declared ones."""
+    written = written_names(op)
+    if len(written) == len(op.results):
+        return [f"%{name}" for name in written]
+    if len(written) == 1:
+        return [f"%{written[0]}#{number}" for number in range(len(op.results))]
+    declared = op.spec.results
+    return [declared[min(number, len(declared) - 1)].name for number in range(len(op.results))]
 
 
 def _token_edges(ops: Sequence[Op]) -> Iterable[tuple[int, int]]:

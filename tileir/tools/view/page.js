@@ -376,7 +376,7 @@ function drawValues() {
 function valueOf(one) {
   const op = data.ops[one.op], box = element("div", "", "value"), table = element("table");
   const line = op.places.find(([file]) => file === chosen.file)?.[1];
-  box.append(element("p", `${line ? `${line}: ` : ""}${op.name} → ${op.results[one.result]}`));
+  box.append(element("p", `${line ? `${line}: ` : ""}${op.names[one.result]} = ${op.name} → ${op.results[one.result]}`));
   const facts = one.low === null ? "" : `${one.low} to ${one.high}${one.mean === null ? "" : `, mean ${one.mean}`}`;
   box.append(element("p", `${facts}${one.odd ? `, ${one.odd} not finite` : ""}`, "soft"));
   for (const row of one.corner) {
@@ -399,7 +399,7 @@ function drawTokens() {
     return made;
   };
   const height = 24, left = 20 + 9 * Math.min(12, Math.max(...data.edges.map(([a, b]) => Math.abs(at.get(b) - at.get(a)))));
-  const picture = svg("svg", { width: left + 420, height: nodes.length * height + 8, role: "img" });
+  const picture = svg("svg", { width: left + 420, height: nodes.length * height + 8, role: "group", "aria-label": "operations, and the tokens between them" });
   for (const [from, to] of data.edges) {
     const a = at.get(from) * height + 14, b = at.get(to) * height + 14, bend = left - 6 - 9 * Math.min(12, Math.abs(at.get(to) - at.get(from)));
     picture.append(svg("path", { d: `M${left} ${a} C${bend} ${a} ${bend} ${b} ${left} ${b}` }));

@@ -23,6 +23,12 @@ module = tileir.load("examples/saxpy.mlir")
 assert tileir.verify(module).ok
 data = tileir.to_bytecode(module)
 assert tileir.to_text(tileir.from_bytecode(data)).count("store_view_tko")
+import json
+from tileir.tools.serve.worker import reply
+text = open("examples/saxpy.mlir").read()
+for pane in ("check", "Tile IR", "bytecode", "explain", "format"):
+    answer = json.loads(reply(json.dumps({"pane": pane, "text": text})))
+    assert "error" not in answer and (answer["parts"] or pane == "check"), (pane, answer)
 """
 RUN = """
 import numpy as np
@@ -53,6 +59,23 @@ def ran(missing: tuple[str, ...], program: str) -> None:
 
 def test_text_verifier_and_bytecode_need_python_alone() -> None:
     ran(("llvmlite", "numpy", "ml_dtypes", "rich"), TEXT)
+
+
+def test_every_pane_of_the_playground_does_without_llvm_threads_and_processes() -> None:
+    program = """
+import threading
+def start(thread):
+    raise RuntimeError("can't start new thread")
+threading.Thread.start = start
+from tileir.tools.serve.panes import PORTABLE
+text = open("examples/softmax.mlir").read()
+words = "x=f32[4,100]:randn y=f32[4,100]:zeros rows=4 columns=100"
+for pane in PORTABLE:
+    request = {"pane": pane, "text": text, "grid": "4", "arguments": words, "target": "interp"}
+    answer = json.loads(reply(json.dumps(request)))
+    assert "error" not in answer and (answer["parts"] or answer.get("document")), (pane, answer)
+"""
+    ran(("llvmlite", "triton", "rich", "multiprocessing", "fcntl", "resource", "termios"), TEXT + program)
 
 
 def test_all_but_native_code_does_without_llvm() -> None:

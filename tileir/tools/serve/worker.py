@@ -52,6 +52,15 @@ def answered(request: object, limits: ServeLimits) -> dict[str, Any]:
         return {"error": "regions nested too deeply"}
 
 
+def reply(content: str | bytes, limits: ServeLimits | None = None) -> str:
+    """Return the answer to a request, both as JSON."""
+    try:
+        request = json.loads(content)
+    except (ValueError, RecursionError):
+        request = None
+    return json.dumps(answered(request, limits or ServeLimits()))
+
+
 class _Request:
     """The fields of a request. Raises `BadRequest`."""
 
@@ -143,7 +152,9 @@ def _launch(kernel: Kernel, request: _Request, limits: ServeLimits, answer: dict
 
 def _signature(kernel: Kernel, valid: bool) -> dict[str, Any]:
     """Return the name of a kernel, its parameters, and arguments for one tile block."""
-    parameters = [{"name": one.name, "type": str(one.type)} for one in kernel.parameters]
+    body = kernel.entry.body
+    named = zip(body.arg_names, body.args)
+    parameters = [{"name": name.removeprefix("%"), "type": str(one.type)} for name, one in named]
     return {"name": kernel.name, "parameters": parameters, "arguments": _suggested(kernel) if valid else ""}
 
 
@@ -214,10 +225,6 @@ def main() -> None:
     content = sys.stdin.buffer.read(limits.request + 1)
     if not content:
         return
-    try:
-        request = json.loads(content)
-    except (ValueError, RecursionError):
-        request = None
-    answers.write(json.dumps(answered(request, limits)).encode("utf-8", "backslashreplace"))
+    answers.write(reply(content, limits).encode("utf-8", "backslashreplace"))
     answers.flush()
     os._exit(0)

@@ -19,11 +19,12 @@ unexport PYTHONDONTWRITEBYTECODE
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test lint types bench bench-sweep bench-compare bench-neighbours bench-foreign bench-farm bench-processors bench-triton docs site vscode codemirror fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code nvidia-code arm-test lock clean
+.PHONY: help demo test script-test lint types bench bench-sweep bench-compare bench-neighbours bench-foreign bench-farm bench-processors bench-triton docs site vscode codemirror fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code nvidia-code arm-test lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
 	@echo "make test       run the tests (JOBS=$(JOBS) at a time)"
+	@echo "make script-test    run scripts as people publish them, and models that torch compiles to Triton kernels"
 	@echo "make lint       check the style of the code"
 	@echo "make types      check the types of the code"
 	@echo "make bench      measure tileir beside its peers; writes docs/performance.md"
@@ -55,6 +56,10 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+# Needs torch, triton and cuda-tile; without them all of it is skipped.
+script-test: $(VENV)/.test
+	$(BIN)/python -m pytest tests/cuda_as_cpu/published_scripts.py tests/triton/compiled_models.py -n $(JOBS) $(ARGS) || [ $$? = 5 ]
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

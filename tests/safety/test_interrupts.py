@@ -147,7 +147,10 @@ def test_blocks_that_wait_run_in_a_forked_child_too(target):
 
 @pytest.mark.parametrize("moment", range(1, 7))
 def test_it_ends_a_compilation_whatever_stage_it_is_in(moment):
-    """Almost nothing is called after it. The first time, all modules are imported."""
+    """Almost nothing is called after it. The first time, all modules are imported.
+
+    Python ignores an exception in a weak reference's callback, so the signal comes again.
+    """
     tileir.parse(branches(4))["k"].launch(1, *arguments())
     text, handled, profile = branches(33 + moment), [], cProfile.Profile()
 
@@ -167,13 +170,14 @@ def test_it_ends_a_compilation_whatever_stage_it_is_in(moment):
     before = signal.signal(signal.SIGVTALRM, handler)
     try:
         profile.enable()
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0.05 * moment)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.05 * moment, 1.0)
         with pytest.raises(KeyboardInterrupt):
             compile_until_then()
     finally:
         profile.disable()
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-    assert calls() - handled[0] < 100
+    assert calls() - handled[-1] < 100
     tileir.parse(text)["k"].launch(1, *arguments())
 
 

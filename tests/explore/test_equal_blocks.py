@@ -45,7 +45,7 @@ def told(report: ExplorationReport, found: Program) -> set[Outcome]:
 @pytest.mark.parametrize("chunk", range(3))
 def test_equal_blocks_have_the_outcomes_of_brute_force(chunk: int) -> None:
     tried = 0
-    for seed in range(chunk, 240, 3):
+    for seed in range(chunk, 96, 3):
         found = random_program(Random(seed))
         steps = found.blocks[0]
         lanes = sum(len(step.lanes) for step in steps)
@@ -61,7 +61,7 @@ def test_equal_blocks_have_the_outcomes_of_brute_force(chunk: int) -> None:
         assert told(report, whole) == projected
         assert any(fault.kind == "race" for fault in report.faults) == expected.racy
         tried += 1
-    assert tried > 10
+    assert tried > 5
 
 
 def test_executions_are_counted_with_all_exchanges() -> None:

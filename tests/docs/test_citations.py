@@ -62,7 +62,7 @@ def test_nothing_is_cited_in_another_form() -> None:
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for path in files()
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if UNNAMED.search(line)
+        if UNNAMED.search(line) and line.strip() != "spec:"  # a key of a Kubernetes file
     ]
     assert wrong == []
 

@@ -66,3 +66,12 @@ def test_faults_of_a_cell_have_its_lines(shell: Any, capsys: pytest.CaptureFixtu
     assert "module" not in shell.user_ns
     shell.run_cell_magic("tileir", "two names", SMALL)
     assert "expected a name, got 'two names'" in capsys.readouterr().out
+
+
+def test_a_comparison_is_shown_as_its_command_prints_it() -> None:
+    module, other = tileir.parse(SMALL), tileir.parse(SMALL.replace("i32: 7", "i32: 8"))
+    report = tileir.equiv(module, other, trials=1)
+    assert not report.ok and str(report).startswith("@fill: different: ")
+    assert report._repr_html_().startswith("<pre") and "@fill: different: " in report._repr_html_()
+    (same,) = tileir.equiv(module, module)
+    assert same.ok and same.proved

@@ -158,7 +158,7 @@ def test_a_suite_runs_through_the_plugin(script: Path) -> None:
 def test_the_sanitizer_notes_once_a_kernel_what_lies_outside_a_tensor_in_its_storage(tmp_path: Path) -> None:
     path = tmp_path / "stored.py"
     path.write_text("""import torch
-from tests.triton.launched_kernels import copy_from, doubled
+from tests.triton_kernels.launched_kernels import copy_from, doubled
 
 packed, out = torch.arange(64.0), torch.zeros(16)
 for _ in range(2):

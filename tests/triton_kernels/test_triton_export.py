@@ -16,7 +16,7 @@ pytest.importorskip("triton", reason="needs triton")
 import triton
 
 import tileir
-from tests.triton.launched_kernels import add, doubled, scalars
+from tests.triton_kernels.launched_kernels import add, doubled, scalars
 from tileir.cli.serve import _text
 from tileir.ir.loc import file_position
 from tileir.ops.pointers import StorePtr

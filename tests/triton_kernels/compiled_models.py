@@ -17,7 +17,7 @@ pytest.importorskip("triton", reason="needs triton")
 import torch
 from torch.testing import assert_close
 
-from tests.triton.launched_kernels import doubled
+from tests.triton_kernels.launched_kernels import doubled
 
 if shutil.which("gcc") is None and "CXX" not in os.environ:
     pytest.skip("Inductor looks for a C++ compiler whatever it compiles", allow_module_level=True)

@@ -19,7 +19,7 @@ import triton
 
 import tileir
 import tileir.triton
-from tests.triton.launched_kernels import add, copy_from, doubled, fill, multiply_and_add, of_tuples, scalars
+from tests.triton_kernels.launched_kernels import add, copy_from, doubled, fill, multiply_and_add, of_tuples, scalars
 
 FILE = Path(__file__).with_name("launched_kernels.py")
 
@@ -294,7 +294,7 @@ def test_a_script_finds_the_properties_that_it_divides_by() -> None:
 
 PROGRAM = """
 import sys, torch, triton
-from tests.triton.launched_kernels import fill
+from tests.triton_kernels.launched_kernels import fill
 x = torch.zeros(64)
 kernel = fill[(2,)](x, 2.0, BLOCK=32)
 assert (x == 2).all()

@@ -14,10 +14,20 @@ from typing import Any
 
 from tileir.farm import job as kinds
 from tileir.farm.executors import Workers, processes
-from tileir.farm.job import FarmJob, WorkResult
+from tileir.farm.job import Ending, FarmJob, WorkResult
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(1000)"]
 KINDS = {"probe": ("tests.farm.probes", "probe")}
+BAD_ENDS = [
+    ("crash", Ending.CRASHED, "SIGSEGV"),
+    ("exit", Ending.CRASHED, "it left with status 3"),
+    ("bug", Ending.CRASHED, "ZeroDivisionError"),
+    ("hang", Ending.HUNG, "no end after 1 s"),
+    ("hang with a child", Ending.HUNG, "no end after 1 s"),
+    ("memory", Ending.MEMORY, "memory"),
+    ("refuse", Ending.FAILED, "ValueError: expected another number"),
+]
+"""Harm that a probe does, how it ends if it has a second, and a part of the reason."""
 
 
 def probe(spec: dict[str, Any], content: bytes) -> WorkResult:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.farm.probes import job, workers
+from tests.farm.probes import BAD_ENDS, job, workers
 from tileir.farm.driver import drive
 from tileir.farm.isolation import attempt
 from tileir.farm.job import KINDS, Attempt, Ending, FarmJob, JobLimits, WorkResult, canonical, work_of
@@ -30,17 +30,7 @@ def test_an_answer_comes_with_figures_files_and_a_log() -> None:
     assert json.loads(found.answer)["files"].keys() == {"n.txt"} and found.peak > 0
 
 
-@pytest.mark.parametrize(
-    ("harm", "ending", "reason"),
-    [
-        ("crash", Ending.CRASHED, "SIGSEGV"),
-        ("exit", Ending.CRASHED, "it left with status 3"),
-        ("bug", Ending.CRASHED, "ZeroDivisionError"),
-        ("hang", Ending.HUNG, "no end after 1 s"),
-        ("memory", Ending.MEMORY, "memory"),
-        ("refuse", Ending.FAILED, "ValueError: expected another number"),
-    ],
-)
+@pytest.mark.parametrize(("harm", "ending", "reason"), BAD_ENDS)
 def test_a_bad_end_has_its_reason(harm: str, ending: Ending, reason: str) -> None:
     found = ended(harm)
     assert found.ending is ending and reason in found.reason

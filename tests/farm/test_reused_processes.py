@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.farm.probes import job
+from tests.farm.probes import BAD_ENDS, job
 from tileir.farm import isolation
 from tileir.farm.executors import attempts, processes
 from tileir.farm.isolation import attempt
@@ -57,18 +57,7 @@ def test_only_a_job_that_says_so_is_followed_by_another() -> None:
     assert process() == process() == process(reusable=False) != process()
 
 
-@pytest.mark.parametrize(
-    ("harm", "ending", "reason"),
-    [
-        ("crash", Ending.CRASHED, "SIGSEGV"),
-        ("exit", Ending.CRASHED, "it left with status 3"),
-        ("bug", Ending.CRASHED, "ZeroDivisionError"),
-        ("hang", Ending.HUNG, "no end after 1 s"),
-        ("hang with a child", Ending.HUNG, "no end after 1 s"),
-        ("memory", Ending.MEMORY, "memory"),
-        ("refuse", Ending.FAILED, "ValueError: expected another number"),
-    ],
-)
+@pytest.mark.parametrize(("harm", "ending", "reason"), BAD_ENDS)
 def test_a_bad_end_is_that_of_its_job_alone(harm: str, ending: Ending, reason: str) -> None:
     number = process()
     found = of(job(7, harm), JobLimits(seconds=1.0))

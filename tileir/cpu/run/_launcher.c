@@ -120,15 +120,21 @@ static int plain_memory(Launcher *self, PyObject *value, uint64_t *begin, uint64
     return !PyErr_Occurred() && *size != 0 && *begin >= SELDOM;
 }
 
-static int put_pointer(Launcher *self, Py_ssize_t slot, Parameter *parameter, PyObject *value) {
-    uint64_t begin, size;
-    if (plain_memory(self, value, &begin, &size) != 1 || takes(parameter, value) != 1)
-        return 0;
-    put(self, slot, begin);
+/* Put an address of memory that the code may use from `begin` on. */
+static int put_address(Launcher *self, Py_ssize_t slot, Parameter *parameter, uint64_t address, uint64_t begin,
+                       uint64_t size) {
+    put(self, slot, address);
     put(self, parameter->bounds, begin);
     for (Py_ssize_t word = 1; word < 4; word++)
         put(self, parameter->bounds + word, begin + size);
     return 1;
+}
+
+static int put_pointer(Launcher *self, Py_ssize_t slot, Parameter *parameter, PyObject *value) {
+    uint64_t begin, size;
+    if (plain_memory(self, value, &begin, &size) != 1 || takes(parameter, value) != 1)
+        return 0;
+    return put_address(self, slot, parameter, begin, begin, size);
 }
 
 /* Put the place of a tensor in its storage, all of which may be used. */
@@ -143,11 +149,7 @@ static int put_in_storage(Launcher *self, Py_ssize_t slot, Parameter *parameter,
     Py_DECREF(storage);
     if (PyErr_Occurred() || begin < SELDOM || address - begin >= size)
         return 0;
-    put(self, slot, address);
-    put(self, parameter->bounds, begin);
-    for (Py_ssize_t word = 1; word < 4; word++)
-        put(self, parameter->bounds + word, begin + size);
-    return 1;
+    return put_address(self, slot, parameter, address, begin, size);
 }
 
 static int put_integer(Launcher *self, Py_ssize_t slot, Parameter *parameter, PyObject *value) {

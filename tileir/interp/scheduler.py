@@ -45,7 +45,9 @@ class Watch:
             self._unchanged, self._since = self.changes, perf_counter()
         if not all(state.waits for state in live):
             return
-        if perf_counter() - self._since < limits.GRACE or not only_one_runs():
+        if not only_one_runs():
+            self._since = perf_counter()  # what another launch does last may not have been seen yet
+        if perf_counter() - self._since < limits.GRACE:
             time.sleep(SLEEP)
             return
         waiting = sorted(live, key=lambda state: state.id[::-1])

@@ -345,7 +345,9 @@ class Waiting:
             self._quiet[turns] += 1
             for_ever = min(self._quiet.values()) >= self._needed and perf_counter() - self._since > limits.GRACE
             threads = list(self._quiet)
-        if for_ever and only_one_runs() and not self.launch.stopped:
+        if for_ever and not only_one_runs():
+            self.changed()  # what another launch does last may not have been seen yet
+        elif for_ever and not self.launch.stopped:
             self._end([arena for one in threads for arena in list(one.aside.values())])
 
     def _end(self, waiting: list[Arena]) -> None:

@@ -74,3 +74,26 @@ def test_a_launch_on_a_file_that_is_cut_elsewhere_fails_and_leaves_faults_to_oth
     status, lines = outcome(tmp_path, target, "r+", 0)
     assert lines == [*said(tmp_path), "7"]
     assert status == -7
+
+
+OVERLAPPING = """
+import os, sys
+import numpy as np
+from tileir.host._mappings import guard, unguard
+
+np.full(4 << 12, 7, np.uint8).tofile(sys.argv[1])
+array = np.memmap(sys.argv[1], np.uint8, "r")
+pages = [array[page << 12 :] for page in (0, 2, 3)]
+entries = [guard(page.ctypes.data, page.nbytes) for page in pages]
+another = guard(np.ones(9, np.uint8).ctypes.data, 9)
+os.truncate(sys.argv[1], 2 << 12)
+print(array[2 << 12], *map(unguard, entries), unguard(another))
+"""
+
+
+@guarded
+def test_every_launch_on_what_was_cut_off_is_told(tmp_path: Path) -> None:
+    """Only one of them meets the fault: for the others there are zeros already."""
+    command = [sys.executable, "-c", OVERLAPPING, str(tmp_path / "x")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert (done.returncode, done.stdout) == (0, "0 True True True False\n"), done.stderr

@@ -32,13 +32,16 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     (void)number, (void)context;
     for (int entry = 0; entry < MOST; entry++) {
         uintptr_t end = guarded[entry].end;
-        if (guarded[entry].begin <= at && at < end &&
-            mmap((void *)page, end - page, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
-                MAP_FAILED) {
-            guarded[entry].lost = 1;
-            errno = error;
-            return;
-        }
+        if (guarded[entry].begin > at || at >= end)
+            continue;
+        for (int other = 0; other < MOST; other++) /* of other launches too, before any of them can read zeros */
+            if (guarded[other].begin < end && page < guarded[other].end)
+                guarded[other].lost = 1;
+        if (mmap((void *)page, end - page, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+            MAP_FAILED)
+            break;
+        errno = error;
+        return;
     }
     sigaction(SIGBUS, &before, NULL); /* to which the same access leads again */
 }

@@ -80,3 +80,16 @@ for pane in PORTABLE:
 
 def test_all_but_native_code_does_without_llvm() -> None:
     ran(("llvmlite",), TEXT + RUN)
+
+
+def test_proofs_and_comparisons_do_without_a_solver() -> None:
+    """The extra `prove` only decides more."""
+    program = """
+sys.modules["z3"] = None
+module = tileir.load("examples/saxpy.mlir")
+report = tileir.prove(module["saxpy"])
+assert report.ok, report
+(found,) = tileir.equiv(module, module, trials=1)
+assert found.ok and not found.proved
+"""
+    ran((), program)

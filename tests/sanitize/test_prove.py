@@ -282,6 +282,7 @@ def test_a_lock_in_an_array_is_not_the_memory_that_it_guards() -> None:
 
 @pytest.mark.parametrize(("guard", "decided"), [("not_equal %x, %c0", True), ("not_equal %x, %c1", False)])
 def test_a_guard_against_one_number_at_an_end_of_the_range(guard: str, decided: bool) -> None:
+    pytest.importorskip("z3", reason="needs the package z3-solver")
     kernel = kernel_of(
         "%c0 = constant <i32: 0> : tile<i32>",
         "%c1 = constant <i32: 1> : tile<i32>",

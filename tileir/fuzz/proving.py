@@ -10,7 +10,7 @@ same in the same order: for every access, print and assertion the solver shows t
 arguments, tile blocks, lanes and loaded values. The second program must also not have undefined integer arithmetic
 where the first has none. Everything else is not proved, such as loops, regions and calls.
 
-Imports the solver: import this module where `smt.INSTALLED`.
+Imports the solver: import this module where `smt.INSTALLED` is true.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tileir.ir.traits import ELEMENTWISE, NO_MEMORY_EFFECT, PURE
 from tileir.ops import calls, conversion, core, division, integer, misc, shapes
 from tileir.ops.control import Return
 from tileir.ops.module import Entry
-from tileir.sanitize.proofs.smt import solved
+from tileir.sanitize.proofs.terms import solved
 
 MOST_OPS, MOST_STEPS, MOST_ELEMENTS = 400, 64, 64
 """Operations of a program, accesses of it, and elements of a constant tile that is no splat."""

@@ -59,7 +59,7 @@ test: $(VENV)/.test
 
 # Needs torch, triton and cuda-tile; without them all of it is skipped.
 script-test: $(VENV)/.test
-	$(BIN)/python -m pytest tests/cuda_as_cpu/published_scripts.py tests/triton_kernels/compiled_models.py -n $(JOBS) $(ARGS) || [ $$? = 5 ]
+	$(BIN)/python -m pytest tests/cuda_as_cpu/published_scripts.py tests/triton_kernels/compiled_models.py tests/triton_kernels/helion_kernels.py -n $(JOBS) $(ARGS) || [ $$? = 5 ]
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -134,6 +134,16 @@ def test_floats_are_rounded_once_to_nearest() -> None:
     assert array("fnv8E5M3FNU[1]:1")[0] == 15 << 3
 
 
+@pytest.mark.parametrize("word", ["i8[3,5]:arange", "f32[]:1.5", "bf16[4099]:randn", "f4E2M1FN[2]", "f64[8193]"])
+def test_arrays_begin_where_gpus_allocate_them(word: str, tmp_path) -> None:
+    for _ in range(8):
+        values = array(word)
+        assert values.ctypes.data % 256 == 0 and values.flags.c_contiguous
+    np.save(tmp_path / "a.npy", values.view(np.uint8) if values.dtype.kind == "V" else values)
+    loaded = fill.loaded(FileWord(str(tmp_path / "a.npy")), None)
+    assert loaded.ctypes.data % 256 == 0 and loaded.nbytes == values.nbytes
+
+
 def test_the_same_seed_makes_the_same_array() -> None:
     np.testing.assert_array_equal(array("f32[8]:randn"), array("f32[8]:randn"))
 

@@ -25,6 +25,8 @@ from tileir.numerics.conversion import float_to_float
 from tileir.numerics.formats import widened
 
 Array = np.ndarray
+ALIGNMENT = 256
+"""Bytes: arrays begin at a multiple, as GPUs allocate memory; programs may assume it of their pointers."""
 _NPY, _ZIP = b"\x93NUMPY", b"PK"
 """The first bytes of one array in a file, and of an archive of several."""
 _UNREADABLE = (
@@ -71,10 +73,21 @@ def array(word: ArrayWord, random: np.random.Generator) -> Array:
         raise UsageError("i4 cannot be addressed in memory; use i8")
     try:
         values = _values(word, random)
+        return aligned(values if word.element.is_int else _packed(_as_floats(values, word.element), word.element))
     except (MemoryError, ValueError, OverflowError):
         shape = ",".join(map(str, word.shape))
         raise UsageError(f"not enough memory for an array of {word.element.name}[{shape}]") from None
-    return values if word.element.is_int else _packed(_as_floats(values, word.element), word.element)
+
+
+def aligned(values: Array) -> Array:
+    """Return the array, or a copy if its address is no multiple of `ALIGNMENT`."""
+    if values.ctypes.data % ALIGNMENT == 0:
+        return values
+    room = np.empty(values.nbytes + ALIGNMENT, np.uint8)
+    begin = -room.ctypes.data % ALIGNMENT
+    found = room[begin : begin + values.nbytes].view(values.dtype).reshape(values.shape)
+    found[...] = values
+    return found
 
 
 def _packed(values: Array, element: t.ElementType) -> Array:
@@ -175,7 +188,7 @@ def loaded(word: FileWord, element: t.ElementType | None) -> Array:
     try:
         # Mapped first: what a header says of the size is held to the size of the file before memory is asked for.
         mapped = np.load(word.path, mmap_mode="r", allow_pickle=False)
-        values = np.array(mapped)
+        values = aligned(np.array(mapped))
     except _UNREADABLE as error:
         raise UsageError(f"cannot read '{word.path}': {_why_unreadable(error)}") from None
     if element is not None and values.dtype.kind == "V" and values.dtype.itemsize == dtype_of(element).itemsize:

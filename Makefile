@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test script-test lint types bench bench-sweep bench-compare bench-neighbours bench-foreign bench-farm bench-processors bench-triton docs site vscode codemirror fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code nvidia-code arm-test lock clean
+.PHONY: help demo test script-test lint types bench bench-sweep bench-compare bench-neighbours bench-foreign bench-farm bench-processors bench-triton docs site playground-test vscode codemirror fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code nvidia-code arm-test lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -37,6 +37,7 @@ help:
 	@echo "make bench-farm     measure what jobs and grids over several processes cost"
 	@echo "make docs       generate the reference pages again"
 	@echo "make site       build the documentation site into site/"
+	@echo "make playground-test  test the site's playground in Chromium (needs npm, chromium and chromedriver)"
 	@echo "make vscode     package the extension for Visual Studio Code (needs npm)"
 	@echo "make codemirror  bundle the editor component of the page again (needs npm)"
 	@echo "make fuzz       feed readers and verifier damaged programs, both targets faulty ones, launches interrupts, the page attacks"
@@ -100,6 +101,12 @@ docs: $(VENV)/.installed
 
 site: $(VENV)/.site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+# npm has the core of Pyodide. The full distribution, which has NumPy, may be unpacked over it: more is tested then.
+playground-test: $(VENV)/.test
+	test -e build/pyodide/node_modules/pyodide || npm install --silent --no-audit --no-fund --no-save --prefix build/pyodide \
+	  pyodide@$$(sed -n 's,.*/pyodide/v\([0-9.]*\)/.*,\1,p' docs/playground/worker.js)
+	$(BIN)/python -m pytest tests/tools/test_playground_page.py -rs
 
 vscode:
 	cd editors/vscode && npm install --no-audit --no-fund --no-package-lock && npm test && npm run package

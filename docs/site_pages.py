@@ -24,8 +24,9 @@ _OUTSIDE = re.compile(r"\]\((?:\.\./)+(tileir/examples/[\w./+-]+|examples)\)")
 _FROM_README = re.compile(r"\]\(docs/")
 _PROGRAM = re.compile(r"^( *)```mlir[^\n]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 PLAYGROUND = "playground/index.html"
+_PYODIDE = re.compile(r"https://[\w.]+/pyodide/v([\d.]+)/full/")
 _FOOT = (
-    "<footer>All of it runs in this page: Python is Pyodide 314.0.7, loaded with NumPy and ml_dtypes from "
+    "<footer>All of it runs in this page: Python is Pyodide {version}, loaded with NumPy and ml_dtypes from "
     "cdn.jsdelivr.net; tileir comes from this site. Programs are sent nowhere; a shared link has the program behind "
     "its #, which browsers keep to themselves. Kernels run on the interpreter; <a href='../tools/serve.html'>tileir "
     "serve</a> is the same page on your machine, with native code. <a href='../index.html'>tileir</a></footer>"
@@ -71,7 +72,10 @@ def playground() -> str:
     from tileir.tools.serve.panes import page
 
     text = (ROOT / EXAMPLES / "softmax.mlir").read_text(encoding="utf-8")
-    return page(text, "8", "x=f32[8,100]:randn y=f32[8,100]:zeros rows=8 columns=100", "worker.js", _FOOT)
+    found = _PYODIDE.search((ROOT / "docs/playground/worker.js").read_text(encoding="utf-8"))
+    assert found is not None
+    foot = _FOOT.format(version=found[1])
+    return page(text, "8", "x=f32[8,100]:randn y=f32[8,100]:zeros rows=8 columns=100", "worker.js", foot)
 
 
 def package_archive() -> bytes:

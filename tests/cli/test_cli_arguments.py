@@ -25,7 +25,7 @@ def random() -> np.random.Generator:
 def array(word: str) -> np.ndarray:
     found = parsed(word)
     assert isinstance(found, ArrayWord)
-    return fill.array(found, random())
+    return fill.array(found, random)
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_no_answer_is_replaced_and_another_one_is_a_conflict(tmp_path: Path) -> 
     with JobStore(tmp_path / "store.db") as store:
         store.add([given])
         for value in (1, 1, 2):
-            store.record(given.key, Attempt(Ending.DONE, result=WorkResult({"value": value})), LIMITS)
+            store.record([(given.key, Attempt(Ending.DONE, result=WorkResult({"value": value})))], LIMITS)
         assert [row.answer for row in store.rows()] == [{"value": 1}]
         assert store.conflicts() == [(given.key, '{"value":1}', '{"value":2}')]
 

@@ -65,6 +65,20 @@ def test_a_bad_end_is_that_of_its_job_alone(harm: str, ending: Ending, reason: s
     assert not _is_running(number) and process() != number
 
 
+def test_a_bad_end_among_jobs_that_are_handed_over_together_is_that_of_its_job_alone() -> None:
+    good = job(7, reusable=True, touched=0)
+    harmful = [job(8, harm) for harm, _, _ in BAD_ENDS]
+    jobs = [one for bad in harmful for one in (good, bad, good)]
+    found = isolation.attempts([(one.kind, one.text, one.content) for one in jobs], JobLimits(seconds=1.0))
+    endings = [one for _, ending, _ in BAD_ENDS for one in (Ending.DONE, ending, Ending.DONE)]
+    assert [one.ending for one in found] == endings
+    assert all(reason in one.reason for (_, _, reason), one in zip(BAD_ENDS, found[1::3]))
+    assert [one.log.splitlines()[0] for one in found] == [f"probe {one.spec['number']}" for one in jobs]
+    hung = [one.seconds for one in found if one.ending is Ending.HUNG]
+    assert len(hung) == 2 and all(0.9 < seconds < PATIENCE for seconds in hung)
+    assert all(one.log == "probe 7\n" and 0 < one.seconds < 1 and one.peak > 1 << 20 for one in found[0::3])
+
+
 def test_each_job_has_the_memory_of_its_limit_and_a_peak_of_its_own() -> None:
     number, room = process(touched=200 << 20), JobLimits(memory=300 << 20)
     small, large = (of(job(7, reusable=True, touched=size), room) for size in (0, 250 << 20))

@@ -100,9 +100,10 @@ class _Drive:
         while found := self.store.waiting(_BATCH, after):
             after = found[-1][0]
             yield from (job for _, job in found)
-        for job in jobs:
-            if self.store.add([job]) or self.store.state_of(job.key) == WAITING:
-                yield job
+        given = iter(jobs)
+        while some := list(islice(given, self._together)):
+            self.store.add(some)
+            yield from (job for job in some if self.store.state_of(job.key) == WAITING)
 
     def _fill(self, source: Iterator[FarmJob]) -> bool:
         """Hand jobs over until every worker has some; whether any was."""
@@ -123,7 +124,12 @@ class _Drive:
         """Return the jobs of the next task: one that is tried again comes alone, as it may be harmful."""
         if self.again:
             return [self.again.pop(0)]
-        return list(islice(source, max(1, min(int(TASK_SECONDS / self.job_seconds), MOST_TOGETHER))))
+        return list(islice(source, self._together))
+
+    @property
+    def _together(self) -> int:
+        """How many jobs are handed over together."""
+        return max(1, min(int(TASK_SECONDS / self.job_seconds), MOST_TOGETHER))
 
     def _submit(self, jobs: list[FarmJob]) -> None:
         given = [(job.kind, job.text, job.content) for job in jobs]
@@ -143,13 +149,14 @@ class _Drive:
         done, _ = wait(self.running, timeout=timeout, return_when=FIRST_COMPLETED)
         for future in done:
             jobs = self.running.pop(future)
-            for job, found in zip(jobs, _attempts_of(future, len(jobs))):
-                self._record(job, found)
+            found = _attempts_of(future, len(jobs))
+            states = self.store.record([(job.key, one) for job, one in zip(jobs, found)], self.limits)
+            for job, one, state in zip(jobs, found, states):
+                self._note(job, one, state)
 
-    def _record(self, job: FarmJob, found: Attempt) -> None:
+    def _note(self, job: FarmJob, found: Attempt, state: str) -> None:
         if found.ending is not Ending.LOST:
             self.job_seconds += (max(found.seconds, 1e-3) - self.job_seconds) / 4
-        state = self.store.record(job.key, found, self.limits)
         self.summary.attempts[found.ending] = self.summary.attempts.get(found.ending, 0) + 1
         if state == WAITING:
             self.again.append(job)

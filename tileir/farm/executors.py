@@ -16,7 +16,8 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakSet
 
-from tileir.farm.isolation import attempt
+from tileir.farm import isolation
+from tileir.farm.isolation import Given
 from tileir.farm.job import Attempt, JobLimits
 from tileir.host.child import watch_parent
 from tileir.ir.usage import UsageError, pip_install
@@ -69,10 +70,10 @@ def warm_up() -> None:
     launched({**job.spec}, job.content)
 
 
-def attempts(jobs: list[tuple[str, str, bytes]], limits: JobLimits) -> list[Attempt]:
-    """Attempt jobs (kind, spec, content) one after another, in a worker that has been warmed up, or is now."""
+def attempts(jobs: list[Given], limits: JobLimits) -> list[Attempt]:
+    """Attempt jobs in a worker that has been warmed up, or is now."""
     warm_up()
-    return [attempt(kind, spec, content, limits) for kind, spec, content in jobs]
+    return isolation.attempts(jobs, limits)
 
 
 @contextmanager

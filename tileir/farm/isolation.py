@@ -1,7 +1,8 @@
-"""One attempt at a job, in another process: what it does there costs only itself.
+"""Attempts at jobs, in another process: what one does there costs only itself.
 
 A process that did a job well and says so (`WorkResult.reusable`) does the next one of its thread, with the programs
-that it has read and compiled; after any other end it is killed, with all that it has started.
+that it has read and compiled; after any other end it is killed, with all that it has started, and another one goes on.
+It is given several jobs at a time, and answers after each.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ import pickle
 import platform
 import select
 import signal
-import socket
-import struct
 import sys
 import tempfile
 import threading
 import time
 import weakref
+from collections.abc import Sequence
 from dataclasses import replace
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from typing import NoReturn
 
 from tileir.farm.job import Attempt, Ending, JobLimits, WorkResult, work_of
@@ -37,26 +39,35 @@ LOG_BYTES = 1 << 16
 ANSWERS = (DiagnosticError, Trap, UnsupportedError, UsageError, TypeError, ValueError, KeyError, ImportError)
 """Errors that another attempt would raise again."""
 MOST_JOBS = 1000
-"""Jobs that one process does, whatever they leave behind."""
-_CHUNK = 1 << 20
-_SIZE = struct.Struct("<q")
+"""Jobs after which a process gets no more, whatever they leave behind."""
+_UNIT = 1 if sys.platform == "darwin" else 1024
+"""Bytes in the unit of `ru_maxrss`."""
 _own = threading.local()
 """The idle `child` of a thread, if it has one: it ends with its thread."""
 
+Given = tuple[str, str, bytes]
+"""A job: kind, the text of its spec, content."""
 
-def attempt(kind: str, spec: str, content: bytes, limits: JobLimits) -> Attempt:
-    """Do the work of a job whose spec is the text `spec`. Raises UnsupportedError where processes cannot be copied."""
+
+def attempts(jobs: Sequence[Given], limits: JobLimits) -> list[Attempt]:
+    """Do the work of jobs, one after another. Raises UnsupportedError where processes cannot be copied."""
     if not POSSIBLE:
         raise UnsupportedError("a farm: this system cannot copy a process, which keeps jobs apart", "farm")
-    begin = time.monotonic()
-    child: _Child | None = getattr(_own, "child", None)
-    _own.child = None
-    if child is None or not child.is_ready():
-        child = _Child()
-    found = child.attempt(pickle.dumps((kind, spec, content, limits.memory)), begin + limits.seconds, limits)
-    if child.is_reusable:
-        _own.child = child
-    return replace(found, seconds=time.monotonic() - begin, worker=f"{platform.node()}/{os.getpid()}")
+    found: list[Attempt] = []
+    while len(found) < len(jobs):
+        child: _Child | None = getattr(_own, "child", None)
+        _own.child = None
+        if child is None or not child.is_ready():
+            child = _Child()
+        found += child.attempts(jobs[len(found) :], limits)
+        if child.is_reusable:
+            _own.child = child
+    return found
+
+
+def attempt(kind: str, spec: str, content: bytes, limits: JobLimits) -> Attempt:
+    """Do the work of one job."""
+    return attempts([(kind, spec, content)], limits)[0]
 
 
 # ---------------------------------------------------------------- the process that waits
@@ -69,86 +80,84 @@ class _Child:
         self.is_reusable = False
         self._jobs = 0
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
-        self._socket, there = socket.socketpair()
+        self._connection, there = Pipe()
         worker = os.getpid()
+        self._worker = f"{platform.node()}/{worker}"
         self._number = forked()
         if not self._number:
             _serve(there, self._log.fileno(), worker)
         there.close()
+        self._poll = select.poll()
+        self._poll.register(self._connection.fileno(), select.POLLIN)
         self._end = weakref.finalize(self, _ended, self._number, worker)
 
     def is_ready(self) -> bool:
-        """Return whether it may be given one more job, and nobody has ended it while it was idle."""
+        """Return whether it may be given more jobs, and nobody has ended it while it was idle."""
         ended = os.waitid(os.P_PID, self._number, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         return ended is None and self._jobs < MOST_JOBS
 
-    def attempt(self, message: bytes, deadline: float, limits: JobLimits) -> Attempt:
-        """Hand over a job and read what comes of it; then see that nothing is left, unless there may be a next one."""
-        self._jobs, self.is_reusable, end = self._jobs + 1, False, None
+    def attempts(self, jobs: Sequence[Given], limits: JobLimits) -> list[Attempt]:
+        """Hand jobs over and return what comes of them, up to the first after which there may be no next one: then
+        nothing is left of the process."""
+        self.is_reusable, begin, printed, found = False, time.monotonic(), 0, list[Attempt]()
         self._log.seek(0)
         self._log.truncate()
         try:
             with contextlib.suppress(OSError):  # it has ended, as its status says
-                self._socket.sendall(_SIZE.pack(len(message)) + message)
-            found = self._answer(deadline)
-            self.is_reusable = found is not None and found[-1:] == _REUSABLE
+                self._connection.send_bytes(pickle.dumps((jobs, limits.memory)))
+            for _ in jobs:
+                attempt, size = self._answer(begin, limits)
+                now = time.monotonic()
+                log = self._said(printed, size)
+                found.append(replace(attempt, seconds=now - begin, log=log, worker=self._worker))
+                self._jobs, begin, printed = self._jobs + 1, now, size
+                if attempt.result is None or not attempt.result.reusable:
+                    break
+            else:
+                self.is_reusable = True
         finally:
             if not self.is_reusable:
-                end = self._end()
-        if found is None:
-            attempt = Attempt(Ending.HUNG, f"no end after {limits.seconds:g} s")
-        elif found:
-            attempt = pickle.loads(found)
+                self._end()
+        return found
+
+    def _answer(self, begin: float, limits: JobLimits) -> tuple[Attempt, int]:
+        """Return how a job that began then ended, and the bytes printed by now; the process may have ended with it."""
+        hung = False
+        with contextlib.suppress(EOFError, OSError):
+            if self._poll.poll(max(0.0, begin + limits.seconds - time.monotonic()) * 1000):
+                answer: tuple[Attempt, int] = pickle.loads(self._connection.recv_bytes())
+                return answer
+            hung = True
+        ended = self._end()
+        assert ended is not None
+        status, peak = ended
+        if hung:
+            attempt = Attempt(Ending.HUNG, f"no end after {limits.seconds:g} s", peak=peak)
         else:
-            assert end is not None
-            attempt = Attempt(Ending.CRASHED, ending(os.waitstatus_to_exitcode(end[0])))
-        peak = attempt.peak if end is None else end[1]
-        return replace(attempt, log=self._said(), peak=peak * (1 if sys.platform == "darwin" else 1024))
+            attempt = Attempt(Ending.CRASHED, ending(os.waitstatus_to_exitcode(status)), peak=peak)
+        return attempt, os.fstat(self._log.fileno()).st_size
 
-    def _answer(self, deadline: float) -> bytes | None:
-        """Return the answer; nothing if the child ends without one, None if there is none before the deadline."""
-        found = bytearray()
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN | select.POLLHUP)
-        while len(found) < _SIZE.size or len(found) < _SIZE.size + _SIZE.unpack_from(found)[0]:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return None
-            if poll.poll(left * 1000):
-                try:
-                    part = self._socket.recv(_CHUNK)
-                except ConnectionError:
-                    part = b""
-                if not part:
-                    return b""
-                found += part
-        return bytes(found[_SIZE.size :])
-
-    def _said(self) -> str:
-        size = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, size - LOG_BYTES))
-        return self._log.read().decode("utf-8", "replace")
+    def _said(self, begin: int, end: int) -> str:
+        """Return the output between two places, or the last part of it."""
+        begin = max(begin, end - LOG_BYTES)
+        return os.pread(self._log.fileno(), end - begin, begin).decode("utf-8", "replace") if begin < end else ""
 
 
 def _ended(child: int, worker: int) -> tuple[int, int] | None:
-    """End a child of this process and what it has started; gives its exit status, and the most memory that it had in
-    the system's units."""
+    """End a child of this process and what it has started; gives its exit status, and the most memory that it had."""
     if os.getpid() != worker:
         return None
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(child, signal.SIGKILL)
     _, status, usage = os.wait4(child, 0)
-    return status, usage.ru_maxrss
+    return status, usage.ru_maxrss * _UNIT
 
 
 # ---------------------------------------------------------------- the process that works
 
-_REUSABLE, _SPENT = b"+", b"-"
-"""The last byte of an answer, behind what is pickled."""
 
-
-def _serve(connection: socket.socket, log: int, worker: int) -> NoReturn:
+def _serve(connection: Connection, log: int, worker: int) -> NoReturn:
     """Do jobs for as long as the worker asks for some, and leave."""
     try:
         os.setpgid(0, 0)
@@ -160,15 +169,19 @@ def _serve(connection: socket.socket, log: int, worker: int) -> NoReturn:
         # Line by line: what is said before a crash is kept.
         sys.stdout = sys.stderr = open(1, "w", 1, "utf-8", "backslashreplace", closefd=False)  # noqa: SIM115
         gc.freeze()  # what the worker had is looked at no more
-        while message := _received(connection):
-            kind, spec, content, memory = pickle.loads(message)
-            _limit_memory(memory)
-            found = _done(kind, spec, content)
-            with contextlib.suppress(OSError):  # no room for what was printed
-                sys.stdout.flush()
-            reusable = found.result is not None and found.result.reusable
-            answer = pickle.dumps(replace(found, peak=_peak())) + (_REUSABLE if reusable else _SPENT)
-            connection.sendall(_SIZE.pack(len(answer)) + answer)
+        while True:
+            jobs, memory = pickle.loads(connection.recv_bytes())
+            for kind, spec, content in jobs:
+                _limit_memory(memory)
+                found = _done(kind, spec, content)
+                with contextlib.suppress(OSError):  # no room for what was printed
+                    sys.stdout.flush()
+                size = os.fstat(log).st_size
+                connection.send_bytes(pickle.dumps((replace(found, peak=_peak()), size)))
+                if found.result is None or not found.result.reusable:
+                    break
+    except EOFError:  # the worker asks for no more
+        pass
     finally:
         os._exit(0)
 
@@ -182,16 +195,9 @@ def _close_others(*kept: int) -> None:
                 os.close(file)
 
 
-def _received(connection: socket.socket) -> bytes:
-    """Receive a message; empty when the worker has closed the connection."""
-    with connection.makefile("rb") as stream:
-        head = stream.read(_SIZE.size)
-        return stream.read(_SIZE.unpack(head)[0]) if len(head) == _SIZE.size else b""
-
-
 def _peak() -> int:
-    """Return the most memory that this process had since `_limit_memory`, in the system's units."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """Return the most memory that this process had since `_limit_memory`."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT
 
 
 def _done(kind: str, spec: str, content: bytes) -> Attempt:
@@ -215,7 +221,7 @@ def _said(error: BaseException) -> str:
 def _limit_memory(memory: int | None) -> None:
     """Let the address space of this process grow by so many bytes and no further, and forget the peak of the job
     before, where the system can do that."""
-    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "wb") as file:
+    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "wb", 0) as file:
         file.write(b"5")
     if memory is None:
         return
@@ -227,5 +233,5 @@ def _limit_memory(memory: int | None) -> None:
 
 def _address_space() -> int:
     """Return the number of bytes of address space of this process. Raises OSError where the system does not tell."""
-    with open("/proc/self/statm", "rb") as file:
+    with open("/proc/self/statm", "rb", 0) as file:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")

@@ -15,9 +15,10 @@ from tileir.cache import key_of
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
-def canonical(value: Mapping[str, Json]) -> str:
-    """Return the one spelling of a JSON object: keys in order, no spaces. Raises ValueError for NaN and infinities."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+canonical: Callable[[Mapping[str, Json]], str] = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), allow_nan=False
+).encode
+"""Return the one spelling of a JSON object: keys in order, no spaces. Raises ValueError for NaN and infinities."""
 
 
 @dataclass(frozen=True)

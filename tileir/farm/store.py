@@ -152,21 +152,24 @@ class JobStore:
         row = self._db.execute("SELECT state FROM jobs WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
 
-    def record(self, key: str, attempt: Attempt, limits: JobLimits) -> str:
-        """Record how an attempt at a job ended; gives the job's state. An answer that is there stays, and one that
-        differs from it is kept beside it, as a conflict."""
+    def record(self, attempts: Iterable[tuple[str, Attempt]], limits: JobLimits) -> list[str]:
+        """Record how attempts at jobs, given by their keys, ended; gives the jobs' states. An answer that is there
+        stays, and one that differs from it is kept beside it, as a conflict."""
         with self._transaction():
-            state, tries, losses, answer = self._db.execute(
-                "SELECT state, tries, losses, answer FROM jobs WHERE key = ?", (key,)
-            ).fetchone()
-            if state == Ending.DONE.value:
-                self._compare(key, answer, attempt)
-                return state
-            lost = attempt.ending is Ending.LOST
-            tries, losses = tries + (not lost), losses + lost
-            again = losses < limits.losses if lost else attempt.ending not in SETTLED and tries < limits.tries
-            state = WAITING if again else Ending.CRASHED.value if lost else attempt.ending.value
-            self._write(key, state, tries, losses, attempt)
+            return [self._recorded(key, attempt, limits) for key, attempt in attempts]
+
+    def _recorded(self, key: str, attempt: Attempt, limits: JobLimits) -> str:
+        state, tries, losses, answer = self._db.execute(
+            "SELECT state, tries, losses, answer FROM jobs WHERE key = ?", (key,)
+        ).fetchone()
+        if state == Ending.DONE.value:
+            self._compare(key, answer, attempt)
+            return str(state)
+        lost = attempt.ending is Ending.LOST
+        tries, losses = tries + (not lost), losses + lost
+        again = losses < limits.losses if lost else attempt.ending not in SETTLED and tries < limits.tries
+        state = WAITING if again else Ending.CRASHED.value if lost else attempt.ending.value
+        self._write(key, state, tries, losses, attempt)
         return state
 
     def _compare(self, key: str, answer: str, attempt: Attempt) -> None:

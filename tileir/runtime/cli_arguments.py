@@ -189,11 +189,11 @@ def given_values(kernel: Kernel, words: Sequence[str], seed: int, names: Sequenc
     names = [parameter.name for parameter in kernel.parameters] if names is None else names
     parameters = [replace(parameter, name=name) for parameter, name in zip(kernel.parameters, names)]
     found = assigned(words, names)
-    random = np.random.default_rng(abs(seed))
+    random = fill.seeded(seed)
     return [_value(parameter, word, random) for parameter, word in zip(parameters, found)]
 
 
-def _value(parameter: Parameter, word: Word, random: np.random.Generator) -> Given:
+def _value(parameter: Parameter, word: Word, random: fill.Random) -> Given:
     element, is_pointer = _element_of(parameter)
     if isinstance(word, ArrayWord):
         array = fill.array(word, random)

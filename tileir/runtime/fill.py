@@ -12,7 +12,9 @@ import stat
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -67,7 +69,15 @@ class ScalarWord:
 Word = ArrayWord | FileWord | ScalarWord
 
 
-def array(word: ArrayWord, random: np.random.Generator) -> Array:
+Random = Callable[[], np.random.Generator]
+
+
+def seeded(seed: int) -> Random:
+    """Return a function that gives one generator, made when it is first asked for."""
+    return cache(lambda: np.random.default_rng(abs(seed)))
+
+
+def array(word: ArrayWord, random: Random) -> Array:
     """Return a new array as the word describes it."""
     if word.element is t.I4:
         raise UsageError("i4 cannot be addressed in memory; use i8")
@@ -121,7 +131,7 @@ def shape(values: Array, element: t.ElementType) -> tuple[int, ...]:
     return (*values.shape[:-1], values.shape[-1] * 2) if element is t.F4E2M1FN else values.shape
 
 
-def _values(word: ArrayWord, random: np.random.Generator) -> Array:
+def _values(word: ArrayWord, random: Random) -> Array:
     """Return the elements: already of their type if it is an integer type, else f64."""
     dtype = dtype_of(word.element) if word.element.is_int else np.dtype(np.float64)
     how, numbers, shape = word.fill.how, word.fill.numbers, word.shape
@@ -129,9 +139,9 @@ def _values(word: ArrayWord, random: np.random.Generator) -> Array:
         count = math.prod(shape)
         return (np.arange(count) & 1 if word.element is t.I1 else np.arange(count)).astype(dtype).reshape(shape)
     if how == "rand":
-        return _uniform(word.element, dtype, shape, numbers, random)
+        return _uniform(word.element, dtype, shape, numbers, random())
     if how == "randn":
-        return random.standard_normal(shape)
+        return random().standard_normal(shape)
     value = {"zeros": 0, "ones": 1}.get(how) if not numbers else numbers[0]
     return np.full(shape, _as_stored(value or 0, word.element), dtype)
 

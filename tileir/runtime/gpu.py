@@ -29,7 +29,7 @@ from tileir.runtime.arguments import Argument, ArrayArgument
 from tileir.runtime.arrays import CPU, GPU, ROCM, Array, is_for_rocm
 from tileir.runtime.grid import Grid
 from tileir.runtime.memory import alignment_of, memory_image
-from tileir.runtime.module import Kernel, Module, Run, Target
+from tileir.runtime.module import DeviceTarget, Kernel, Module, Run
 from tileir.runtime.options import (
     Check,
     GpuOptions,
@@ -83,7 +83,7 @@ class _Settings:
     requested: RequestedOptions = AS_THE_KERNEL_HAS_IT
 
 
-class Gpu(Target):
+class Gpu(DeviceTarget):
     """A target on the GPUs of a driver; `route` makes the code of a kernel."""
 
     def __init__(

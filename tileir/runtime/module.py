@@ -6,12 +6,13 @@ These are one file because each is told of the others: a kernel launches on a ta
 from __future__ import annotations
 
 import operator
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache, cached_property
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar, cast
 
 from tileir.ir import core
 from tileir.ir import types as t
@@ -324,19 +325,22 @@ class Target(Protocol):
         """
 
 
-@runtime_checkable
-class DeviceTarget(Target, Protocol):
+class DeviceTarget(Target):
     """A target whose memory is not that of this process, and whose launches return before kernels have run."""
 
+    @abstractmethod
     def placed(self, array: np.ndarray) -> Array:
         """A copy of an array there, as long as it is referred to."""
 
+    @abstractmethod
     def fetch(self, placed: Array, array: np.ndarray) -> None:
         """Copy a placed array back when all launches are done. Raises Trap for a fault of one."""
 
+    @abstractmethod
     def finish(self) -> None:
         """Wait until all launches are done. Raises Trap for a fault of one."""
 
+    @abstractmethod
     def seconds(self, action: Callable[[], object]) -> float:
         """Measure the device's time for what `action` launches, in seconds."""
 

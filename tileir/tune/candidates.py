@@ -209,7 +209,7 @@ def _cutile_kernel(task: TuneTask, names: Mapping[str, PointValue]) -> Any:
 
 
 def cutile_values(words: Sequence[str], seed: int) -> list[object]:
-    random = np.random.default_rng(abs(seed))
+    random = fill.seeded(seed)
     values: list[object] = []
     for word in map(cli_arguments.parsed, words):
         if isinstance(word, ArrayWord):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tileir.farm.executors import DaskExecutor
+from tileir.farm.executors import DaskExecutor, RayExecutor
 
 PATIENCE = 5.0
 
@@ -75,3 +75,19 @@ def test_an_executor_ends_without_the_futures_that_were_cancelled() -> None:
     ending.start()
     ending.join(PATIENCE)
     assert future.cancelled() and not ending.is_alive()
+
+
+class _Ray:
+    """A cluster of Ray whose head does no tasks, and with a node that has ended."""
+
+    def nodes(self) -> list[dict[str, Any]]:
+        resources = [{"memory": 800.0}, {"CPU": 2.0, "memory": 200.0}, {"CPU": 4.0, "memory": 800.0}]
+        return [*({"Alive": True, "Resources": one} for one in resources), {"Alive": False, "Resources": {"CPU": 9.0}}]
+
+    def remote(self, function: Any) -> Any:
+        return function
+
+
+def test_memory_of_nodes_of_ray_without_processors_is_no_memory_of_tasks() -> None:
+    executor = RayExecutor(_Ray())
+    assert (executor.count, executor.memory) == (6, 100)

@@ -6,6 +6,7 @@ import pickle
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, cast
 
 import numpy as np
@@ -26,7 +27,7 @@ from tileir.distributed.band import BandArray, BandResult, BandWork, FetchedPart
 from tileir.distributed.boxes import bytes_of, lazy_array, put_together, shape_of, slices
 from tileir.distributed.footprints import BandFootprint, BandPiece
 from tileir.distributed.plan import BandPlan, planned
-from tileir.distributed.sending import Room, SentArrays, sender_of, shared_files
+from tileir.distributed.sending import DaskSender, Room, Sender, SentArrays, sender_of, shared_files
 from tileir.ir.attributes import AtomicMode
 from tileir.passes.specialising import banded
 from tileir.runtime.arguments import ArrayArgument
@@ -55,7 +56,6 @@ def launch(
     Parameters
     ----------
     kernel : Kernel
-        The kernel.
     grid : int or sequence of int
         Number of tile blocks along each axis.
     *args : object
@@ -63,7 +63,7 @@ def launch(
         in place when all bands are done; `numpy.memmap` and arrays of Zarr in a folder, which workers open;
         `dask.array`, which stays as it is.
     client : Client of Dask, concurrent.futures.Executor or None
-        The workers; None for processes of this machine. `dask.array` arguments need a client.
+        The workers; None for processes of this machine. `dask.array` needs a client.
     target, check
         As for `Kernel.launch`.
     bands : int or None
@@ -95,28 +95,39 @@ def launch(
         Of the first band that has one; no array has been written then, but those in files and in Zarr.
     """
     kernel.module.require_valid()
-    extents = checked_grid(grid, kernel.name)
-    names = [parameter.name for parameter in kernel.parameters]
-    values, options = CallForms(kernel.name, names).separated(args, named)
+    values, options = CallForms(kernel.name, [parameter.name for parameter in kernel.parameters]).separated(args, named)
     output = _output_of(options)
-    arrays: dict[int, Any] = {at: value for at, value in enumerate(values) if is_array(value)}
-    numbers = _numbers(kernel, values, arrays, target)
+    work = BandWork(b"", kernel.name, checked_grid(grid, kernel.name), (0, 0, 0), tuple(values), target, check, options)
     with sender_of(client) as sender:
-        if any(is_dask(value) for value in arrays.values()) and not sender.is_dask:
-            raise TypeError("a dask.array needs client=Client(...) of Dask")
-        inlined = optimize(kernel.module, passes="inline")
-        sizes = [arrays[at].nbytes if at in arrays else 0 for at in range(len(values))]
-        entry = Module.of(inlined)[kernel.name].entry
-        room = sender.room() if memory is None else Room(memory)
-        rules = rules_for(arrays, names, room.bytes, room.why)
-        plan = planned(entry, numbers, sizes, extents, bands or BANDS_PER_WORKER * sender.count, rules)
-        require_separate(arrays, plan, names)
-        reserve_files(arrays, plan)
-        program = pickle.dumps(Module.of(banded(inlined, extents, plan.axes)))
-        work = BandWork(program, kernel.name, extents, (0, 0, 0), tuple(values), target, check, options)
-        near = _near(arrays, plan) if client is None else {}
-        with shared_files(near, [at for at in near if any(at in band.reads for band in plan.bands)]) as shared:
-            return _run(SentArrays(plan, arrays, names, sender, shared), work, output)
+        return _launched(kernel, work, sender, bands, memory, output)
+
+
+def _launched(
+    kernel: Kernel,
+    work: BandWork,
+    sender: Sender,
+    bands: int | None,
+    memory: int | None,
+    output: Callable[[str], object],
+) -> tuple[object, ...]:
+    """Plan and run a launch; `work` is all of it, without its program."""
+    names = [parameter.name for parameter in kernel.parameters]
+    arrays: dict[int, Any] = {at: value for at, value in enumerate(work.values) if is_array(value)}
+    numbers = _numbers(kernel, work.values, arrays, work.target)
+    if any(map(is_dask, arrays.values())) and not isinstance(sender, DaskSender):
+        raise TypeError("a dask.array needs client=Client(...) of Dask")
+    inlined = optimize(kernel.module, passes="inline")
+    sizes = [arrays[at].nbytes if at in arrays else 0 for at in range(len(work.values))]
+    room = sender.room() if memory is None else Room(memory)
+    rules = rules_for(arrays, names, room.bytes, room.why)
+    entry = Module.of(inlined)[kernel.name].entry
+    plan = planned(entry, numbers, sizes, work.grid, bands or BANDS_PER_WORKER * sender.count, rules)
+    require_separate(arrays, plan, names)
+    reserve_files(arrays, plan)
+    program = pickle.dumps(Module.of(banded(inlined, work.grid, plan.axes)))
+    near = _near(arrays, plan) if sender.near else {}
+    with shared_files(near, [at for at in near if any(at in band.reads for band in plan.bands)]) as shared:
+        return _run(SentArrays(plan, arrays, names, sender, shared), replace(work, module=program), output)
 
 
 def _output_of(options: LaunchOptions) -> Callable[[str], object]:
@@ -189,7 +200,7 @@ def _array(sent: SentArrays, at: int, number: int, band: BandFootprint, fetched:
     array, reads, writes = sent.arrays[at], band.reads.get(at, []), band.writes.get(at, [])
     plain = BandArray(array.shape, array.dtype)
     if at in sent.plan.merged:
-        whole = np.asarray(sent.sender.local(array))
+        whole = np.asarray(array)
         return replace(plain, whole=np.zeros_like(whole) if sent.plan.merged[at] in _FROM_ZERO else whole)
     if at in sent.pieces:
         return _in_pieces(sent, at, plain, sent.pieces[at][number], fetched)
@@ -248,16 +259,17 @@ def _put(sent: SentArrays, at: int, number: int, band: BandFootprint, result: Ba
 
 
 def _merge(sent: SentArrays, at: int, mode: AtomicMode, parts: Sequence[np.ndarray]) -> None:
-    array = np.array(sent.sender.local(sent.arrays[at]))
+    given = sent.arrays[at]
+    array = np.array(given)
     unsigned = mode in (AtomicMode.UMAX, AtomicMode.UMIN) and array.dtype.kind == "i"
     dtype = np.dtype(f"u{array.dtype.itemsize}") if unsigned else array.dtype
     total = array.view(dtype)
     for part in parts:
         total = cast(Callable[..., np.ndarray], _UFUNCS[mode])(total, part.view(dtype))
-    if is_dask(sent.arrays[at]):
-        sent.arrays[at] = sent.sender.as_dask(total.view(array.dtype), sent.arrays[at])
+    if is_dask(given):
+        sent.arrays[at] = import_module("dask.array").from_array(total.view(array.dtype), chunks=given.chunks)
     else:
-        sent.arrays[at][...] = total.view(array.dtype)
+        given[...] = total.view(array.dtype)
 
 
 def given_back(sent: SentArrays, at: int, futures: Sequence[Any]) -> object:
@@ -265,9 +277,11 @@ def given_back(sent: SentArrays, at: int, futures: Sequence[Any]) -> object:
     value = sent.arrays[at]
     if not is_dask(value) or at in sent.plan.merged or not any(at in band.writes for band in sent.plan.bands):
         return value
-    parts = [
-        (piece.written, sent.sender.as_part(part_of, future, at, shape_of(piece.written), value.dtype))
-        for piece, future in zip(sent.pieces[at], futures)
-        if piece.written is not None
-    ]
-    return sent.sender.block(put_together(value.shape, parts, value))
+    assert isinstance(sent.sender, DaskSender)
+    dask, parts = import_module("dask.array"), []
+    for piece, future in zip(sent.pieces[at], futures):
+        if piece.written is not None:
+            shape = shape_of(piece.written)
+            part = import_module("dask").delayed(sent.sender.submitted(part_of, future, at, shape, value.dtype))
+            parts.append((piece.written, dask.from_delayed(part, shape, value.dtype)))
+    return cast(object, dask.block(put_together(value.shape, parts, value)))

@@ -8,11 +8,12 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +44,17 @@ class Room:
 
 
 class Sender:
-    """Sends work to an executor that ``opened`` makes, again after one has broken down."""
+    """Sends work to an executor that ``opened`` makes, again after one has broken down.
 
-    is_dask = False
+    `near`: its workers are processes of this machine.
+    """
 
-    def __init__(self, opened: Callable[[], Executor], count: int) -> None:
+    lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
+    """The errors by which workers are lost."""
+
+    def __init__(self, opened: Callable[[], Executor], count: int, near: bool = False) -> None:
         self.count = count
+        self.near = near
         self._opened = opened
 
     def room(self) -> Room:
@@ -61,47 +67,47 @@ class Sender:
     def run(
         self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]], staying: frozenset[int]
     ) -> tuple[list[Any], list[BandResult]]:
-        """Return the results in the order of the tasks, and what holds them on workers.
+        """Return the futures of the tasks, and their results; those whose workers are lost are run again.
 
-        ``staying``: the parameters whose bytes stay there, where there is anything to hold them.
+        ``staying``: the parameters whose bytes stay on the workers of Dask.
         """
-        results: dict[int, BandResult] = {}
-        for loss in range(LOSSES + 1):
-            executor = self._opened()
-            futures: dict[int, Future[BandResult]] = {}
+        futures: dict[int, Any] = {}
+        for loss in count():
             try:
+                submit = self._submitter()
                 for at, (work, fetched) in enumerate(tasks):
-                    if at not in results:
-                        futures[at] = executor.submit(function, work, *fetched)
-                results |= {at: future.result() for at, future in futures.items()}
-                break
-            except BrokenExecutor:
-                results |= {at: one.result() for at, one in futures.items() if one.done() and one.exception() is None}
+                    if at not in futures:
+                        futures[at] = submit(function, work, *fetched)
+                ordered = [futures[at] for at in range(len(tasks))]
+                return ordered, [one.result() for one in self._fetched(ordered, staying)]
+            except self.lost:
                 if loss == LOSSES:
                     raise
-        return [], [results[at] for at in range(len(tasks))]
+                time.sleep(min(0.1 * 2**loss, LONGEST_WAIT))
+                futures = {at: one for at, one in futures.items() if not self._has_failed(one)}
+        raise AssertionError
 
-    def local(self, array: Any) -> np.ndarray:
-        return np.asarray(array)
+    def _submitter(self) -> Callable[..., Any]:
+        return self._opened().submit
 
-    def as_dask(self, array: np.ndarray, like: Any) -> Any:
-        return array
+    def _fetched(self, futures: Sequence[Any], staying: frozenset[int]) -> Sequence[Any]:
+        """Return the futures whose results travel to this process."""
+        return futures
 
-    def as_part(self, function: Callable[..., np.ndarray], future: Any, at: int, shape: Any, dtype: Any) -> Any:
-        raise TypeError("a dask.array needs client=Client(...) of Dask")
-
-    def block(self, nested: Sequence[Any]) -> Any:
-        return np.block(list(nested))
+    def _has_failed(self, future: Any) -> bool:
+        return not future.done() or future.cancelled() or future.exception() is not None
 
 
 class DaskSender(Sender):
     """Sends work to the workers of a Dask client; results may stay there."""
 
-    is_dask = True
-
     def __init__(self, client: Any) -> None:
         self.client = client
         self.count = max(1, sum(client.nthreads().values()))
+        self.near = False
+        distributed = import_module("distributed")
+        self.lost = (distributed.comm.CommClosedError, CancelledError, asyncio.CancelledError)
+        self._killed: type[Exception] = distributed.KilledWorker
 
     def room(self) -> Room:
         workers = self.client.scheduler_info(n_workers=-1)["workers"]
@@ -112,22 +118,10 @@ class DaskSender(Sender):
     def run(
         self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]], staying: frozenset[int]
     ) -> tuple[list[Any], list[BandResult]]:
-        lost = _losses()
-        futures = [self._submitted(function, *task) for task in tasks]
-        losses = 0
-        while True:
-            try:
-                return futures, [part.result() for part in self._fetched(futures, staying)]
-            except import_module("distributed").KilledWorker as error:
-                raise RuntimeError(f"a band is given up: {self._restarts()}: {error}") from None
-            except lost:
-                if losses == LOSSES:
-                    raise
-                time.sleep(min(0.1 * 2**losses, LONGEST_WAIT))
-                losses += 1
-            for at, future in enumerate(futures):
-                if future.status in ("error", "cancelled", "lost"):
-                    futures[at] = self._submitted(function, *tasks[at])
+        try:
+            return super().run(function, tasks, staying)
+        except self._killed as error:
+            raise RuntimeError(f"a band is given up: {self._restarts()}: {error}") from None
 
     def _restarts(self) -> str:
         """Return what is known of workers that had too much memory."""
@@ -136,35 +130,24 @@ class DaskSender(Sender):
         most = f", with up to {max(sizes)} bytes" if sizes else ""
         return f"workers that ran it ended; {len(sizes)} had more memory than their limit{most}"
 
-    def _submitted(self, function: Callable[..., BandResult], work: Any, fetched: Sequence[Any]) -> Any:
-        """Return the future of some work; the arrays are computed for it, also when all that workers held is gone."""
+    def submitted(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the future of a call; arrays of Dask are computed for it, also when all that workers held is gone."""
+        client = self.client
 
-        return handed_over(
-            self.client, lambda: self.client.submit(function, work, *map(self.client.compute, fetched), pure=False)
-        )
+        def submit() -> Any:
+            given = [client.compute(one) if is_dask(one) else one for one in arguments]
+            return client.submit(function, *given, pure=False)
 
-    def _fetched(self, futures: Sequence[Any], staying: frozenset[int]) -> list[Any]:
-        """Return the results that travel to the client."""
-        if not staying:
-            return list(futures)
-        return [self._given(without_parts, future, staying) for future in futures]
+        return handed_over(client, submit)
 
-    def _given(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return handed_over(self.client, lambda: self.client.submit(function, *arguments, pure=False))
+    def _submitter(self) -> Callable[..., Any]:
+        return self.submitted
 
-    def local(self, array: Any) -> np.ndarray:
-        return np.asarray(array.compute() if hasattr(array, "compute") else array)
+    def _fetched(self, futures: Sequence[Any], staying: frozenset[int]) -> Sequence[Any]:
+        return [self.submitted(without_parts, future, staying) for future in futures] if staying else futures
 
-    def as_dask(self, array: np.ndarray, like: Any) -> Any:
-        return import_module("dask.array").from_array(array, chunks=like.chunks)
-
-    def as_part(self, function: Callable[..., np.ndarray], future: Any, at: int, shape: Any, dtype: Any) -> Any:
-        """Return a part that a band gave back, where it is."""
-        part = self._given(function, future, at, shape, dtype)
-        return import_module("dask.array").from_delayed(import_module("dask").delayed(part), shape, dtype)
-
-    def block(self, nested: Sequence[Any]) -> Any:
-        return import_module("dask.array").block(nested)
+    def _has_failed(self, future: Any) -> bool:
+        return future.status in ("error", "cancelled", "lost")
 
 
 def taken() -> int:
@@ -184,12 +167,6 @@ def _room(workers: Sequence[tuple[int, int]]) -> Room:
     return Room(max(0, room), why)
 
 
-def _losses() -> tuple[type[BaseException], ...]:
-    """Return the exceptions that Dask raises when the connection to the scheduler is lost."""
-    distributed = import_module("distributed")
-    return distributed.comm.CommClosedError, CancelledError, asyncio.CancelledError
-
-
 @contextmanager
 def sender_of(client: Any) -> Iterator[Sender]:
     """Yield the workers that a caller means: a Dask client, an executor, or processes of this machine."""
@@ -206,7 +183,7 @@ def sender_of(client: Any) -> Iterator[Sender]:
 
         finished = False
         try:
-            yield Sender(open_, workers.count)
+            yield Sender(open_, workers.count, near=True)
             finished = True
         finally:
             for executor in opened:

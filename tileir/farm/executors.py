@@ -217,14 +217,15 @@ def _ray(address: str, count: int | None) -> Iterator[Workers]:
 class RayExecutor(Executor):
     """Tasks of a Ray cluster as an executor. Ray itself runs a task again whose worker died, three times.
 
-    `memory` is what the cluster has for each of its `count` processors.
+    It has `count` processors, with `memory` for each where they have the least.
     """
 
     def __init__(self, ray: Any) -> None:
-        resources = ray.cluster_resources()
-        self.count = int(resources.get("CPU", 1))
-        self.memory = int(resources["memory"]) // self.count
-        self._called = ray.remote(max_retries=3)(_called)
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        working = [node for node in nodes if node.get("CPU")]
+        self.count = int(sum(node["CPU"] for node in working)) or 1
+        self.memory = min((int(node.get("memory", 0) / node["CPU"]) for node in working), default=0)
+        self._called = ray.remote(_called)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = self._called.remote(fn, args, kwargs).future()

@@ -1,6 +1,7 @@
 """Tokens are the same whether or not a text has comments, which decide how it is cut into them."""
 
 import random
+from collections.abc import Iterator
 
 from tileir.text.reading.lexer import END, TokenCursor
 
@@ -21,6 +22,22 @@ def test_texts_are_cut_into_the_same_tokens_with_a_comment_behind() -> None:
     for _ in range(20_000):
         text = "".join(picks.choices(PIECES, k=picks.randint(1, 12)))
         assert tokens(text) == tokens(text + "\n// comment"), text
+
+
+def test_long_texts_are_cut_between_tokens_wherever_a_piece_of_them_ends() -> None:
+    """Pieces are some 32 thousand characters long."""
+    line = '%a-1#12 = x %b #3, 1.5e-7, 0xFF : tile<4x2xf32> {a = "one, two", b = -> } #c // more, and more\n'
+    names = [token for token, _ in tokens(line)]
+    for shift in range(len(line)):
+        assert [*_all_tokens(f"@f{' ' * shift}{line * 400}")] == ["@f", *names * 400], shift
+
+
+def _all_tokens(text: str) -> Iterator[str]:
+    cursor = TokenCursor(text)
+    while cursor.tokens[cursor.index] is not END:
+        yield cursor.tokens[cursor.index]
+        cursor.index += 1
+        cursor.lookahead()
 
 
 def test_the_same_gap_again_is_cut_the_same_way() -> None:

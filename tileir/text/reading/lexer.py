@@ -44,6 +44,8 @@ _USUAL_PIECES = re.compile(f"(?:{_TOKEN})[{_BLANKS}]*", re.ASCII)
 _SKIP = re.compile(f"\ufeff?{BLANK}", re.ASCII)
 _ONE_TOKEN = re.compile(_TOKEN, re.ASCII)
 _CHUNK = 1 << 15
+_ENDS = frozenset(",:=(){}[]" + _BLANKS)
+"""Behind one of these begins another token, or a part of a type; but a blank may stand before the ``#1`` of a value."""
 _MOST_GAPS = 1 << 12
 _LONGEST_GAP = 256
 _MARGIN = 512
@@ -104,12 +106,14 @@ class TokenCursor:
     def _read_chunk(self, size: int) -> bool:
         """Read tokens of the next `size` characters; False if that is less than one token and what follows it."""
         begin = self._read_to
-        end = begin + size
+        end = _end_of_token(self.text, begin, begin + size)
         tokens, lengths = _cut(self.text[begin:end], self._gaps)
         starts = list(accumulate(lengths, initial=begin))
         starts.pop()
         if end < len(self.text):
-            # The last token may be cut short by the end of the chunk: read it again with the next one.
+            # The last token may be a string or have a comment that goes on: read it again with the next chunk.
+            if not tokens:
+                return False
             tokens.pop()
             self._read_to = starts.pop()
         else:
@@ -136,6 +140,15 @@ class _Gaps(dict[str, tuple[int, list[str], list[int]]]):
         if len(self) < _MOST_GAPS and len(gap) <= _LONGEST_GAP:
             self[gap] = found
         return found
+
+
+def _end_of_token(text: str, begin: int, end: int) -> int:
+    """Return the last place up to `end` where a token ends that is no part of a string; `begin` if there is none."""
+    if end >= len(text):
+        return len(text)
+    while end > begin and not (text[end - 1] in _ENDS and text[end] not in "# \t\r\n"):
+        end -= 1
+    return end
 
 
 def _usual_tokens(text: str) -> tuple[int, list[str], list[int]]:

@@ -77,6 +77,14 @@ USES: dict[str, tuple[str, str, Callable[[KernelPlan], object]]] = {
 }
 
 
+def test_cut_tiles_are_read_under_a_mask_where_vectors_have_masks() -> None:
+    entry = tileir.load(FOLDER / "softmax.mlir")["softmax"].entry
+    masked = {target: plan_of(entry, CheckLevel.ON, target).body.masked for target in (SERVER, LAPTOP)}
+    assert masked[SERVER]
+    assert not masked[LAPTOP]
+    assert not plan_of(entry, CheckLevel.ON, SERVER, without=["masked loads"]).body.masked
+
+
 @pytest.mark.parametrize("strategy", USES)
 def test_a_plan_without_a_strategy_has_none_of_it(strategy: str) -> None:
     text, name, uses = USES[strategy]

@@ -24,7 +24,7 @@ from tileir.cpu.llvm.engine import Host
 from tileir.cpu.matmul.policy import ProductOp, ProductPlan, ProductPolicy
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
-from tileir.ops import reduction
+from tileir.ops import reduction, shapes
 from tileir.ops.calls import Call
 from tileir.ops.control import Loop
 from tileir.ops.floating import MaxF, MinF
@@ -32,6 +32,7 @@ from tileir.ops.module import Entry
 
 STRATEGIES = {
     "expressions": "element-wise tiles are computed where they are used",
+    "masked loads": "at the border of a tensor or a mask, elements are read under a mask instead of from a copy",
     "put-off loads": "loaded tiles are read where they are used",
     "reused buffers": "tiles are computed in the memory of an operand that nothing reads any more",
     "live extents": "what a store leaves out at the border of a tensor is not computed",
@@ -74,6 +75,8 @@ class FunctionPlan:
     fusion: Fusion
     known: Affines
     loads: Loads
+    masked: frozenset[Value]
+    """Tiles of boxes whose elements are read under a mask where the box is cut."""
     live: LiveExtents | None
     """None if all elements of each tile count."""
     expressions: frozenset[Value]
@@ -185,12 +188,22 @@ class _Planner:
             fusion,
             known,
             loads.at_once() if "put-off loads" in self.off else loads,
+            self._masked(fusion, loads),
             None if self.strict or "live extents" in self.off else LiveExtents(fusion),
             self._expressions(fusion),
             self._reused(fusion, loads),
             self.products(fusion, keeps=False)[0],
             {op: self._reduction(fusion, op) for op in fusion.operations if isinstance(op, _REDUCTIONS)},
         )
+
+    def _masked(self, fusion: Fusion, loads: Loads) -> frozenset[Value]:
+        """Return the loads that are read under a mask: not those of factors, which are read in panels, nor those that
+        are turned."""
+        if self.strict or not self.target.has_masks or "masked loads" in self.off:
+            return frozenset()
+        users = {tile: {op for op, _ in loads.readers.uses(tile)} | set(fusion.users(tile)) for tile in loads.cut()}
+        others = (ProductOp, shapes.Permute)
+        return frozenset(tile for tile, ops in users.items() if not any(isinstance(op, others) for op in ops))
 
     def products(self, fusion: Fusion, keeps: bool) -> tuple[dict[Op, ProductPlan], int]:
         return ProductPolicy(self.target, self.strict, self.off).plans(fusion, keeps)

@@ -120,6 +120,8 @@ def _access(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> I
         yield f"element by element, {'updated in place' if access.updates else 'in the order of memory operations'}"
     elif access.result is not None:
         yield f"{form}, {_PLACES[function.loads.placement(access.result)]}"
+        if access.result in function.masked:
+            yield "under a mask where it is cut"
     else:
         yield f"{form}, written to memory"
         yield from _policy(plan, function, access)

@@ -25,6 +25,7 @@ from tileir.ir.core import Op, Value
 from tileir.ir.effects import Effect
 from tileir.ops.calls import Call
 from tileir.ops.control import For, If, Loop
+from tileir.ops.core import Constant
 from tileir.ops.misc import Assume
 
 LEAST_ROW = 64
@@ -107,6 +108,17 @@ class Loads:
         """Return the loads whose elements the loop of `store` reads."""
         return self._in_stores.get(store, [])
 
+    def cut(self) -> Iterator[Value]:
+        """Yield the loaded tiles of boxes, with rows along their last dimension, that may be cut, and are constant
+        outside."""
+        for region in self.regions.values():
+            load = region.access
+            if load.declared.effect is not Effect.READ or not region.is_box or load.is_strong or load.result is None:
+                continue
+            is_cut = load.mask is not None or not region.through_pointers
+            if is_cut and _is_constant(load.padding) and region.element is not t.I1 and _has_rows(region):
+                yield load.result
+
     def at_once(self) -> Loads:
         """Return these decisions but that no load is put off."""
         made = copy(self)
@@ -172,6 +184,15 @@ def _tile(load: MemoryAccess) -> Value:
 
 def _is_barrier(op: Op) -> bool:
     return isinstance(op, If | For | Loop | Call) or bool(own_effect(op) & CHANGES)
+
+
+def _is_constant(padding: Value | None) -> bool:
+    return padding is None or (isinstance(padding.op, Constant) and padding.op.value.is_splat)
+
+
+def _has_rows(region: Region) -> bool:
+    """Return whether elements lie side by side along the last dimension, in rows that are moved as one."""
+    return region.extents[-1] * region.bytes >= LEAST_ROW and region.static_steps[-1] == region.bytes
 
 
 @dataclass(frozen=True)

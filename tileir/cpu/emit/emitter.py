@@ -32,7 +32,7 @@ from tileir.cpu.emit.record import (
     TrapKind,
     TrapSite,
 )
-from tileir.cpu.emit.vectorizability import BlockLoop
+from tileir.cpu.emit.vectorizability import BlockLoop, GuardedLoad
 from tileir.cpu.emit.widening import widen
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.llvm.metadata import DebugLines
@@ -74,6 +74,8 @@ class Emitter:
     """The functions of `shared`."""
     _independent: set[int] | None = None
     """The accesses of the innermost loop nest that no other iteration depends on, by their identities."""
+    guarded: dict[int, GuardedLoad] = field(default_factory=dict)
+    """The loads that read an element of memory only where it may be read, by their identities."""
     _rare: bool = False
     _loops: int = 0
     """Begun so far."""
@@ -207,7 +209,8 @@ class Emitter:
         builder.cbranch(builder.icmp_unsigned("<", following, end), body, after)
         is_innermost = number == self._loops and builder.block is body
         if parallel and self._independent is not None and is_innermost and step == 1:
-            widen(builder, BlockLoop(before, body, after, position, begin, end, self._independent), host())
+            loop = BlockLoop(before, body, after, position, begin, end, self._independent, self.guarded)
+            widen(builder, loop, host())
         builder.position_at_end(after)
 
     def independent(self, access: ir.Instruction) -> ir.Instruction:

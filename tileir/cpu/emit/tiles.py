@@ -16,6 +16,7 @@ from llvmlite import ir
 from tileir.cpu.emit.algebra import Flag, Int, Real
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num, decode, encode, is_native, is_number, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.vectorizability import GuardedLoad
 from tileir.cpu.emit.vectors import transposed
 from tileir.cpu.llvm.engine import host
 from tileir.ir import types as t
@@ -127,6 +128,31 @@ class Window(Tile):
     def put(self, emit: Emitter, index: Index, number: Num) -> None:
         value = to_memory(emit.builder, number)
         emit.independent(emit.builder.store(value, self.address(emit, index), align=self.element.byte_size))
+
+
+class MaskedWindow(ExpressionTile):
+    """A window of which the first `counts` elements of each dimension may be read; the others are `outside`, a constant
+    in memory form. Neighbours along the last dimension lie side by side."""
+
+    def __init__(self, emit: Emitter, window: Window, counts: Sequence[ir.Value], outside: ir.Constant) -> None:
+        super().__init__(window.type, self._read)
+        self.window = window
+        self._counts = counts
+        self._outside = outside
+        self._elsewhere = emit.stack(outside.type)
+        emit.builder.store(outside, self._elsewhere)
+
+    def _read(self, emit: Emitter, index: Index) -> Num:
+        builder, end = emit.builder, self._counts[-1]
+        for at, count, extent in zip(index[:-1], self._counts, self.type.shape):
+            if not is_number(count, extent):
+                end = builder.select(builder.icmp_unsigned("<", at, count), end, I64(0))
+        kind, align = memory_type(self.element), self.element.byte_size
+        place = builder.gep(self.window.base, [distance(builder, index, self.window.strides)], source_etype=kind)
+        inside = builder.icmp_unsigned("<", index[-1], end)
+        loaded = builder.load(builder.select(inside, place, self._elsewhere), typ=kind, align=align)
+        emit.guarded[id(loaded)] = GuardedLoad(place, inside, self._outside)
+        return from_memory(builder, self.element, emit.independent(loaded))
 
 
 Lowered = Tile | object

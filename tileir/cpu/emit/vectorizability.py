@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,6 +32,16 @@ _COLLECTING = {"or", "and", "smin", "smax", "umin", "umax"}
 """Operations that may be done in any order, and more than once."""
 
 
+@dataclass(frozen=True)
+class GuardedLoad:
+    """A load under a condition: it reads an element at `place` if `inside`, an unsigned comparison, holds, and a cell
+    that holds `outside` if not."""
+
+    place: op.Instruction
+    inside: op.ICMPInstr
+    outside: ir.Constant
+
+
 @dataclass
 class BlockLoop:
     """A loop of one block that a branch at the end of `before` leads to: its `body` begins with `position` and ends
@@ -45,6 +55,8 @@ class BlockLoop:
     end: ir.Value
     independent: Set[int]
     """The accesses that no other iteration depends on, by their identities."""
+    guarded: Mapping[int, GuardedLoad]
+    """The loads of elements that may be outside of what may be read, by their identities."""
 
     @cached_property
     def work(self) -> list[op.Instruction]:
@@ -106,6 +118,10 @@ class Growth:
         self._loop, self._gathers = loop, gathers
         values = (value for each in loop.work for value in (each, *each.operands))
         _require(not any(isinstance(value.type, ir.VectorType) for value in values))
+        self.guards = {id(each): found for each in loop.work if (found := loop.guarded.get(id(each))) is not None}
+        """The guards of loads in the loop whose lanes differ."""
+        self.chosen = {id(load.operands[0]) for load in loop.work if id(load) in self.guards}
+        """The addresses of those loads, for which vectors have masks."""
         self._stored = {id(each.operands[1]) for each in loop.work if isinstance(each, op.StoreInstr)}
         self._find_collected()
         for each in loop.work:
@@ -154,6 +170,8 @@ class Growth:
         return all(id(value) not in self.steps or id(value) in self.fixed for value in each.operands)
 
     def _step(self, each: op.Instruction) -> int | None:
+        if id(each) in self.chosen and any(self.of(value) != 0 for value in each.operands):
+            return None
         if isinstance(each, op.StoreInstr):
             return self._stored_step(each)
         if isinstance(each, op.LoadInstr):
@@ -188,6 +206,15 @@ class Growth:
             return None
         step = self.of(address)
         _require(id(load) in self._loop.independent or self._is_kept(load))
+        if id(load) in self.guards:
+            if step == 0:
+                del self.guards[id(load)]
+                return 0
+            guard = self.guards[id(load)]
+            _require(self._gathers and self.of(guard.place) == byte_size(load.type))
+            at, end = guard.inside.operands
+            _require(self.of(at) == 1 and (id(end) not in self.steps or id(end) in self.fixed))
+            return None
         _require(step in (0, byte_size(load.type)) or self._gathers)
         return 0 if step == 0 else None
 

@@ -68,11 +68,16 @@ def lanes_below(builder: ir.IRBuilder, count: ir.Value, lanes: int) -> ir.Value:
 
 
 def load_masked(
-    builder: ir.IRBuilder, address: ir.Value, mask: ir.Value, vector: ir.VectorType, align: int
+    builder: ir.IRBuilder,
+    address: ir.Value,
+    mask: ir.Value,
+    vector: ir.VectorType,
+    align: int,
+    outside: ir.Constant | None = None,
 ) -> ir.Value:
-    """Return elements where the mask is 1, and zeros elsewhere, where nothing is read."""
-    name, zeros = f"llvm.masked.load.{type_suffix(vector)}.p0", Splat(ir.Constant(vector.element, None), vector.count)
-    return call_named(builder, name, vector, [address, I32(align), mask, zeros])
+    """Return elements where the mask is 1, and `outside` or zeros elsewhere, where nothing is read."""
+    name, number = f"llvm.masked.load.{type_suffix(vector)}.p0", outside or ir.Constant(vector.element, None)
+    return call_named(builder, name, vector, [address, I32(align), mask, Splat(number, vector.count)])
 
 
 def gather_masked(

@@ -17,6 +17,7 @@ from tileir.cpu.emit.vectorizability import (
     BlockLoop,
     Collected,
     Growth,
+    GuardedLoad,
     Unfit,
     WideFunction,
     Width,
@@ -82,7 +83,7 @@ class _Code:
             copied(head, store, [self.fixed(store.operands[0]), store.operands[1]])
         left = loop.body.function.append_basic_block("left")
         leave = self.builder(left)
-        if loop.count is not None:
+        if loop.count is not None and not self.growth.guards:
             whole = loop.count // total * total
             end = I64(int(loop.begin.constant) + whole)
             head.branch(self._vectors(end, left))
@@ -93,13 +94,32 @@ class _Code:
                 leave.branch(self._rest(has_masks, (end, left)))
         else:
             count = head.sub(loop.end, loop.begin)
-            end = head.add(loop.begin, head.and_(count, I64(-total)))
+            for guard in self.growth.guards.values():
+                count = self._inside(count, guard)
+            whole = head.and_(count, I64(-total))
+            end = head.add(loop.begin, whole)
             vectors = self._vectors(end, left)
             rest = self._rest(has_masks, (loop.begin, loop.before), (end, left))
-            head.cbranch(head.icmp_unsigned("<", count, I64(total)), rest, vectors)
+            head.cbranch(head.icmp_unsigned("==", whole, I64(0)), rest, vectors)
             leave.cbranch(leave.icmp_unsigned("<", end, loop.end), rest, loop.after)
         for place, each in self.growth.collected.items():
             self._collect(each, self.collected[place])
+
+    def _inside(self, count: ir.Value, guard: GuardedLoad) -> ir.Value:
+        """Return how many of the first `count` iterations read inside."""
+        head = self._head
+        at, end = guard.inside.operands
+        first, limit = self._at_begin(at), self.fixed(end)
+        left = head.select(head.icmp_unsigned("<", first, limit), head.sub(limit, first), I64(0))
+        return head.select(head.icmp_unsigned("<", left, count), left, count)
+
+    def _at_begin(self, value: ir.Value) -> ir.Value:
+        """Return what grows evenly as it is in the first iteration, before the loop."""
+        if value is self.loop.position:
+            return self.loop.begin
+        if id(value) not in self.growth.steps or id(value) in self._fixed:
+            return self.fixed(value)
+        return copied(self._head, value, list(map(self._at_begin, value.operands)))
 
     # ------------------------------------------------------------ stack cells
 
@@ -147,9 +167,11 @@ class _Code:
         builder = self.builder(block)
         position = builder.phi(I64)
         position.incomings += starts
-        mask = lanes_below(builder, builder.sub(loop.end, position), self.width.lanes)
-        _Body(self, builder, position, 1, mask).emit()
-        self._repeat(builder, position, self.width.lanes, loop.end, loop.after)
+        lanes = self.width.lanes
+        is_whole = loop.count is not None and loop.count % lanes == 0
+        mask = None if is_whole else lanes_below(builder, builder.sub(loop.end, position), lanes)
+        _Body(self, builder, position, 1, mask, guards=True).emit()
+        self._repeat(builder, position, lanes, loop.end, loop.after)
         return block
 
     def _repeat(self, builder: ir.IRBuilder, position: ir.Value, step: int, end: ir.Value, after: ir.Block) -> None:
@@ -178,11 +200,18 @@ class _Code:
 
 class _Body:
     """The instructions of a loop for several vectors side by side; the first lane is at `position`. `mask` selects the
-    active lanes, all if there is none."""
+    active lanes, all if there is none. `guards`: some lanes may be outside of what may be read."""
 
     def __init__(
-        self, code: _Code, builder: ir.IRBuilder, position: ir.Value, copies: int, mask: ir.Value | None = None
+        self,
+        code: _Code,
+        builder: ir.IRBuilder,
+        position: ir.Value,
+        copies: int,
+        mask: ir.Value | None = None,
+        guards: bool = False,
     ) -> None:
+        self._guards = guards
         self._code, self._builder, self._mask, self._copies = code, builder, mask, copies
         self._lanes_each = code.width.lanes
         self._even: dict[int, ir.Value] = {id(code.loop.position): position}
@@ -193,6 +222,8 @@ class _Body:
         growth, place = self._code.growth, self._builder.debug_metadata
         for each in self._code.loop.work:
             self._builder.debug_metadata = each.metadata.get("dbg", place)
+            if id(each) in growth.chosen and growth.of(each) is None:
+                continue
             if growth.of(each) is None:
                 for copy in range(self._copies):
                     self._lanes[id(each), copy] = self._widened(each, copy)
@@ -243,9 +274,9 @@ class _Body:
 
     # ------------------------------------------------------------ memory
 
-    def _address(self, access: op.Instruction, element: ir.Type, copy: int) -> ir.Value:
+    def _address(self, place: ir.Value, element: ir.Type, copy: int) -> ir.Value:
         """Return the address of a copy whose lanes lie side by side."""
-        first = self._first(access.operands[-1])
+        first = self._first(place)
         return self._builder.gep(first, [I64(copy * self._lanes_each)], source_etype=element) if copy else first
 
     def _places(self, like: op.GEPInstr | None, base: ir.Value, index: ir.Value) -> ir.Value:
@@ -261,13 +292,26 @@ class _Body:
         if id(address) in self._code.collected:
             return self._builder.load(self._code.collected[id(address)])
         vector = ir.VectorType(each.type, self._lanes_each)
+        guard = self._code.growth.guards.get(id(each))
+        if guard is not None:
+            return self._load_guarded(each, guard, vector, copy)
         step = self._code.growth.of(address)
         if step != byte_size(each.type):
             return self._gathered(each, vector, step, copy)
-        place = self._address(each, each.type, copy)
+        place = self._address(address, each.type, copy)
         if self._mask is None:
             return self._builder.load(place, typ=vector, align=each.align)
         return load_masked(self._builder, place, self._mask, vector, each.align)
+
+    def _load_guarded(self, each: op.LoadInstr, guard: GuardedLoad, vector: ir.VectorType, copy: int) -> ir.Value:
+        """Load neighbours of which some may be outside."""
+        builder, place = self._builder, self._address(guard.place, each.type, copy)
+        if not self._guards:
+            return builder.load(place, typ=vector, align=each.align)
+        at, end = map(self._first, guard.inside.operands)
+        left = builder.select(builder.icmp_unsigned("<", at, end), builder.sub(end, at), I64(0))
+        mask = lanes_below(builder, left, vector.count)
+        return load_masked(builder, place, mask, vector, each.align, guard.outside)
 
     def _gathered(self, each: op.LoadInstr, vector: ir.VectorType, step: int | None, copy: int) -> ir.Value:
         """Load elements from anywhere."""
@@ -294,7 +338,7 @@ class _Body:
         if self._code.growth.of(each.operands[1]) is None:
             places, mask = self._anywhere(each.operands[1], None, copy)
             return scatter_masked(self._builder, value, places, mask, each.align)
-        place = self._address(each, element, copy)
+        place = self._address(each.operands[1], element, copy)
         if self._mask is None:
             return self._builder.store(value, place, align=each.align)
         return store_masked(self._builder, value, place, self._mask, each.align)

@@ -18,7 +18,7 @@ from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.driver import SEPARATELY
 from tileir.cpu.emit.elements import I1, I64, PTR, Num, is_zero, padding, zero
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, either
-from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, from_memory, materialized, to_memory
+from tileir.cpu.emit.tiles import ExpressionTile, MaskedWindow, Tile, Window, from_memory, materialized, to_memory
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.cache_policy import row_dimension
 from tileir.cpu.memory.checks import check, check_each_pointer, may_access, row_is_fine
@@ -85,11 +85,26 @@ def _outside(lowering: Lowering, access: MemoryAccess) -> Tile | None:
 def _load_box(lowering: Lowering, access: MemoryAccess, result: Value, box: Box) -> None:
     """Bind `result` to the window of memory or, where elements are left out, to a padded copy."""
     emit, builder, type = lowering.emit, lowering.builder, result.tile
+    at_once = lowering.loads.placement(result) is LoadPlacement.AT_ONCE
     copy = turned_buffer(emit, type, box.order)
     needed = needs_of_load(lowering, result, box)
     extents = [needed.get(dim, extent) for dim, extent in enumerate(type.shape)]
     is_padded = access.mask is not None or box.elements is None
     outside = _outside(lowering, access)
+
+    def fill_one_by_one(elements: PointerElements) -> None:
+        each = loaded(elements, outside, MemoryOrdering.WEAK)
+        emit.loop_nest(type.shape, lambda index: copy.put(emit, index, each.at(emit, index)))
+
+    if result in lowering.here.masked and not needed and not lowering.joined_first:
+        window, counts = box.known(builder), box.counts
+        if box.regular is not None and box.elements is not None:
+            elements = box.elements
+            window = _window_or_copy(lowering, box.regular, box.window, copy, lambda: fill_one_by_one(elements))
+            counts = tuple(builder.select(box.regular, *pair) for pair in zip(counts, map(I64, type.shape)))
+        tile = MaskedWindow(emit, window, counts, _constant(emit, type, outside))
+        lowering.values[result] = materialized(emit, tile) if at_once else tile
+        return
 
     def fill_copy() -> None:
         if box.regular is None or box.elements is None:
@@ -102,13 +117,19 @@ def _load_box(lowering: Lowering, access: MemoryAccess, result: Value, box: Box)
                 else:
                     copy_part(emit, copy, box.window, box.counts)
             with odd, emit.rarely():
-                elements = loaded(box.elements, outside, MemoryOrdering.WEAK)
-                emit.loop_nest(type.shape, lambda index: copy.put(emit, index, elements.at(emit, index)))
+                fill_one_by_one(box.elements)
 
     whole = _serves(builder, box, extents) if needed else box.full
     window = _window_or_copy(lowering, whole, box.window, copy, fill_copy)
-    at_once = lowering.loads.placement(result) is LoadPlacement.AT_ONCE
     lowering.values[result] = materialized(emit, window) if at_once else window
+
+
+def _constant(emit: Emitter, type: t.TileType, outside: Tile | None) -> ir.Constant:
+    """Return the memory form of what all elements outside are."""
+    number = zero(type.element) if outside is None else outside.at(emit, (I64(0),) * type.rank)
+    found = to_memory(emit.builder, number)
+    assert isinstance(found, ir.Constant), "the plan says that it is one"
+    return found
 
 
 def _window_or_copy(

@@ -14,6 +14,7 @@ from tileir.cpu.emit.elements import I1, I64, Num, is_number
 from tileir.cpu.emit.emitter import Emitter, Extent, Index
 from tileir.cpu.emit.tiles import (
     ExpressionTile,
+    MaskedWindow,
     Tile,
     Window,
     dense,
@@ -357,7 +358,8 @@ def _span_of(lowering: Lowering, load: PutOffLoad) -> Span:
     covered = _covered(lowering, load.tile)
     if not is_view_box(load.access):
         return span_of_pointers(lowering, load.access, covered)
-    window = lowering.tile(load.tile)
+    tile = lowering.tile(load.tile)
+    window = tile.window if isinstance(tile, MaskedWindow) else tile
     assert isinstance(window, Window)
     return span_of_window(lowering.emit, window, covered)
 

@@ -129,6 +129,12 @@ class MemoryAccess:
         return found if isinstance(found, MemoryScope) else None
 
     @property
+    def update_ordering(self) -> MemoryOrdering:
+        """The ordering of an update for code that runs a tile block on one thread: weak, so no step of its own, where
+        only the block itself may access the memory meanwhile (spec: memory-model#orderings)."""
+        return MemoryOrdering.WEAK if self.scope is MemoryScope.TL_BLK else self.ordering
+
+    @property
     def is_strong(self) -> bool:
         """True if others may access the same memory meanwhile."""
         return self.ordering is not MemoryOrdering.WEAK

@@ -98,9 +98,12 @@ def _nibble(builder: ir.IRBuilder, base: ir.Value, offset: ir.Value) -> tuple[ir
 def update_element(
     emit: Emitter, mode: AtomicMode, address: ir.Value, number: Num, ordering: MemoryOrdering
 ) -> ir.Value:
-    """Combine one element into memory in one step; return the old one in its memory form."""
+    """Combine one element into memory; return the old one in its memory form. It is one step for other threads, unless
+    the ordering is weak."""
     builder = emit.builder
     element = t.checked_cast(number.element, t.ElementType)
+    if ordering is MemoryOrdering.WEAK:
+        return _update_alone(emit, mode, address, number)
     if mode is AtomicMode.ADDF:
         return _add_float(emit, address, number, ordering)
     found = builder.atomic_rmw(_INSTRUCTIONS[mode], address, _pattern(builder, number), _ORDERINGS[ordering])
@@ -130,10 +133,42 @@ def count_change(emit: Emitter, element: Element, address: ir.Value, before: ir.
     emit.changed(builder.icmp_unsigned("!=", now, old))
 
 
-def _add_float(emit: Emitter, address: ir.Value, number: Num, ordering: MemoryOrdering) -> ir.Value:
-    """Add by compare-and-swap until no other thread came between; rounds to nearest even."""
+def _update_alone(emit: Emitter, mode: AtomicMode, address: ir.Value, number: Num) -> ir.Value:
+    """Combine one element into memory that no other thread accesses meanwhile."""
     builder, element = emit.builder, t.checked_cast(number.element, t.ElementType)
-    addend = wide(builder, number)
+    found = builder.load(address, typ=ir.IntType(8 * element.byte_size), align=element.byte_size)
+    new = _pattern(builder, number)
+    match mode:
+        case AtomicMode.ADDF:
+            new = _float_sum(emit, found, number)
+        case AtomicMode.ADD:
+            new = builder.add(found, new)
+        case AtomicMode.AND:
+            new = builder.and_(found, new)
+        case AtomicMode.OR:
+            new = builder.or_(found, new)
+        case AtomicMode.XOR:
+            new = builder.xor(found, new)
+        case AtomicMode.MAX | AtomicMode.MIN:
+            kept = builder.icmp_signed(">" if mode is AtomicMode.MAX else "<", found, new)
+            new = builder.select(kept, found, new)
+        case AtomicMode.UMAX | AtomicMode.UMIN:
+            kept = builder.icmp_unsigned(">" if mode is AtomicMode.UMAX else "<", found, new)
+            new = builder.select(kept, found, new)
+    builder.store(new, address, align=element.byte_size)
+    return _from_pattern(builder, element, found)
+
+
+def _float_sum(emit: Emitter, seen: ir.Value, addend: Num) -> ir.Value:
+    """Return the pattern of the sum, rounded to nearest even, of a pattern in memory and a number."""
+    builder, element = emit.builder, t.checked_cast(addend.element, t.ElementType)
+    value = from_memory(builder, element, _from_pattern(builder, element, seen))
+    return _pattern(builder, Num(element, wide=builder.fadd(wide(builder, value), wide(builder, addend))))
+
+
+def _add_float(emit: Emitter, address: ir.Value, number: Num, ordering: MemoryOrdering) -> ir.Value:
+    """Add by compare-and-swap until no other thread came between."""
+    builder, element = emit.builder, t.checked_cast(number.element, t.ElementType)
     pattern = ir.IntType(8 * element.byte_size)
     first = builder.load_atomic(address, "monotonic", element.byte_size, typ=pattern)
     before = builder.block
@@ -142,9 +177,7 @@ def _add_float(emit: Emitter, address: ir.Value, number: Num, ordering: MemoryOr
     builder.position_at_end(again)
     seen = builder.phi(pattern)
     seen.add_incoming(first, before)
-    value = from_memory(builder, element, _from_pattern(builder, element, seen))
-    total = Num(element, wide=builder.fadd(wide(builder, value), addend))
-    pair = builder.cmpxchg(address, seen, _pattern(builder, total), _ORDERINGS[ordering], "monotonic")
+    pair = builder.cmpxchg(address, seen, _float_sum(emit, seen, number), _ORDERINGS[ordering], "monotonic")
     seen.add_incoming(builder.extract_value(pair, 0), builder.block)
     builder.cbranch(builder.extract_value(pair, 1), done, again)
     builder.position_at_end(done)

@@ -266,22 +266,24 @@ def update_pointers(
     masked_off: Callable[[Index], Num],
     update: Callable[[Index, ir.Value], ir.Value],
 ) -> None:
-    """Bind the result to what ``update(index, address)`` gives for each element, and to `masked_off` for the others."""
+    """Bind the result, if it is used: what ``update(index, address)`` gives for an element, `masked_off` for others."""
     assert access.result is not None, "an update through pointers has a result"
-    emit = lowering.emit
+    emit, used = lowering.emit, bool(lowering.here.fusion.users(access.result))
     where = _with_mask(emit, pointer_elements(lowering, access))
     check_pointers(lowering, access)
-    old = new_buffer(emit, where.type)
-    if where.mask is not None:
+    old = new_buffer(emit, where.type) if used else None
+    if old is not None and where.mask is not None:
         emit.loop_nest(where.type.shape, lambda index: old.put(emit, index, masked_off(index)))
 
     def write(index: Index, address: ir.Value) -> None:
         found = update(index, address)
-        emit.builder.store(found, old.address(emit, index))
+        if old is not None:
+            emit.builder.store(found, old.address(emit, index))
         count_change(emit, where.type.element, address, found)
 
     where.each(emit, write)
-    lowering.values[access.result] = old
+    if old is not None:
+        lowering.values[access.result] = old
 
 
 def reduce_into_view(lowering: Lowering, access: MemoryAccess, mode: AtomicMode) -> None:
@@ -290,7 +292,7 @@ def reduce_into_view(lowering: Lowering, access: MemoryAccess, mode: AtomicMode)
     emit, tile, where = lowering.emit, lowering.tile(access.value), view_elements(lowering, access)
     check(lowering, access, where)
     source = materialized(emit, tile)
-    where.each(emit, lambda index, at: update_element(emit, mode, at, source.at(emit, index), access.ordering))
+    where.each(emit, lambda index, at: update_element(emit, mode, at, source.at(emit, index), access.update_ordering))
 
 
 # ---------------------------------------------------------------- aliasing

@@ -94,12 +94,14 @@ def lower_alloca(lowering: Lowering, op: pointers.Alloca) -> None:
 @rules(atomics.AtomicRmw)
 def lower_atomic_rmw(lowering: Lowering, op: atomics.AtomicRmw) -> None:
     argument, masked_off = materialized(lowering.emit, lowering.tile(op.arg)), zero(op.result.type.element)
+    access = checked_access(op)
 
     def update(index: Index, address: ir.Value) -> ir.Value:
-        number = argument.at(lowering.emit, index)
-        return update_element(lowering.emit, op.mode, address, number, op.memory_ordering_semantics)
+        return update_element(
+            lowering.emit, op.mode, address, argument.at(lowering.emit, index), access.update_ordering
+        )
 
-    update_pointers(lowering, checked_access(op), lambda index: masked_off, update)
+    update_pointers(lowering, access, lambda index: masked_off, update)
 
 
 @strict(atomics.AtomicRmw)

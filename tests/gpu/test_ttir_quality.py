@@ -196,3 +196,12 @@ def test_rows_are_moved_16_bytes_at_a_time_and_folded_in_registers(name, loads):
     assert found.vectors("STG") == {"STG.E.128": 8}
     assert found.vectors("SHFL")
     assert found.stack == 0
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+def test_a_softmax_takes_one_reciprocal_for_a_row(arch):
+    """With a division of each element it has more than 1050 instructions."""
+    found = code(gpu_kernels.rows("softmax", 8192), arch)
+    assert len(found.names) < 850
+    assert len(found.vectors("CALL")) <= 1
+    assert found.stack == 0

@@ -73,6 +73,8 @@ class Arch:
     """True if `multimem` instructions exist."""
     adds_bf16_at_system_scope: bool = True
     """True if an atomic sum of bf16 can have the scope of the system."""
+    has_fast_f64: bool = False
+    """True if f64 is multiplied at half the rate of f32 at least: on GPUs for data centres."""
     max_stages: int = 4
     """The most stages of a pipeline that pay, unless a hint says more."""
 
@@ -101,6 +103,7 @@ def nvidia(capability: int) -> Arch:
         has_grid_dependencies=capability >= 90,
         has_multicast=capability >= 90,
         adds_bf16_at_system_scope=capability >= 90,
+        has_fast_f64=capability in (80, 90, 100),
     )
 
 
@@ -114,6 +117,7 @@ def amd(name: str) -> Arch:
         WAVES[name],
         LOCAL_MEMORY.get(name, USUAL_LOCAL_MEMORY),
         multiplies_tf32=name == "gfx942",
+        has_fast_f64=WAVES[name] == 64,
         max_stages=2,
     )
 

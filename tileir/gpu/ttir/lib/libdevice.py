@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
 from tileir.gpu.ttir.lib import narrow
+from tileir.gpu.ttir.lib.words import word_of
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 
@@ -44,6 +45,23 @@ def _nearest(build: Builder, name: str, *operands: TtirValue) -> TtirValue:
         return build.op("arith.divf" if name == "div" else "math.sqrt", *operands)
     precise = "tt.precise_divf" if name == "div" else "tt.precise_sqrt"
     return through_f32(build, lambda *wide: build.op(precise, *wide), *operands)
+
+
+def shared_quotient(build: Builder, dividend: TtirValue, divisor: TtirValue) -> TtirValue:
+    """Divide an f32 tensor, rounded to nearest even, by a smaller one whose axes of extent 1 are repeated.
+
+    One reciprocal in f64 serves all elements of a divisor. It is made too large by half a last place to two, so that a
+    product with it lies above the quotient v in magnitude, by less than 5 last places; p is that product, rounded. A
+    number m of 25 bits, as f32 and the middle of two f32 are, is v itself or more than 8 last places from it, as m
+    times the divisor has at most 49 bits. So p without its last 3 bits is m if v is, and lies on the same side of m as
+    v if not: f32 makes the same of it as of v. That holds for subnormal results, which have fewer bits, as well.
+    """
+    wide = build.cast("arith.extf", divisor, "f64")
+    reciprocal = build.op("arith.divf", build.float(wide.type, 1.0), wide)
+    above = build.op("arith.mulf", reciprocal, build.float(wide.type, 1 + 2.0**-52))
+    factors = build.broadcast(above, *dividend.type.shape)
+    product = build.op("arith.mulf", build.cast("arith.extf", dividend, "f64"), factors)
+    return build.cast("arith.truncf", (word_of(build, product) & -8).as_float("f64"), "f32")
 
 
 PREFIX = "__nv_"

@@ -12,11 +12,12 @@ from collections.abc import Callable
 from tileir.gpu.ttir.forms import PREDICATES
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
-from tileir.gpu.ttir.lib.libdevice import library_function, rounded, through_f32
+from tileir.gpu.ttir.lib.libdevice import library_function, rounded, shared_quotient, through_f32
 from tileir.gpu.ttir.lib.words import Word
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
+from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Rounding, Signedness
-from tileir.ir.core import Op
+from tileir.ir.core import Op, Value
 from tileir.ir.rules import Rules
 from tileir.ops.division import DivI, RemI
 from tileir.ops.floating import (
@@ -52,8 +53,11 @@ from tileir.ops.integer import (
     SubI,
     XOrI,
 )
+from tileir.ops.shapes import Broadcast
 
 rules: Rules[Lower] = Rules()
+SHARED = 32
+"""Elements that share a divisor where its reciprocal in f64 is worth its cost."""
 _SIGNED, _UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED
 
 
@@ -271,11 +275,23 @@ _EXTREMES: dict[type[Op], tuple[str, str]] = {
 def lower_rounded(lowering: TtirLowering, op: AddF | SubF | MulF | DivF | Fma | Sqrt) -> None:
     operands = [lowering.value(operand) for operand in op.operands]
     name, mode, flush = _ROUNDED[type(op)], op.rounding_mode, op.flush_to_zero
-    if mode in (Rounding.APPROX, Rounding.FULL):
+    if divisor := _shared_divisor(lowering, op):
+        result = shared_quotient(lowering.build, operands[0], lowering.value(divisor))
+    elif mode in (Rounding.APPROX, Rounding.FULL):
         result = lowering.build.vendor.approximate(lowering.build, f"{name}.{mode.text}", flush, *operands)
     else:
         result = rounded(lowering.build, name, mode, flush, *operands)
     lowering.bind(op.results[0], result)
+
+
+def _shared_divisor(lowering: TtirLowering, op: Op) -> Value | None:
+    """Return what is repeated to the divisor of an exact division of f32, where that makes one reciprocal pay."""
+    if not isinstance(op, DivF) or op.rounding_mode is not Rounding.NEAREST_EVEN or op.flush_to_zero:
+        return None
+    owner, tile = op.rhs.owner, op.result.type
+    if not isinstance(owner, Broadcast) or tile.element is not t.F32 or not lowering.arch.has_fast_f64:
+        return None
+    return owner.source if owner.source.tile.count * SHARED <= tile.count else None
 
 
 @rules(*_EXACT)

@@ -3,6 +3,7 @@
 import array as stdlib_array
 import ctypes
 import math
+import struct
 
 import ml_dtypes
 import numpy as np
@@ -179,6 +180,36 @@ class OnlyDLPack:
         return self.array.__dlpack_device__()
 
 
+class Claiming:
+    """An object with a DLPack capsule that says whatever it is told to."""
+
+    def __init__(self, array, shape, strides=None, byte_offset=0):
+        sizes = (ctypes.c_int64 * 8)(*shape), (ctypes.c_int64 * 8)(*strides or ())
+        data, steps = array.ctypes.data, ctypes.addressof(sizes[1]) if strides else 0
+        head = struct.pack(
+            "<QiiiBBHQQQ", data, 1, 0, len(shape), 2, 32, 1, ctypes.addressof(sizes[0]), steps, byte_offset
+        )
+        self.tensor = ctypes.create_string_buffer(head + bytes(16))
+        self.kept = array, sizes
+
+    def __dlpack__(self, **options):
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return new(ctypes.addressof(self.tensor), b"dltensor", None)
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+
+class Boastful(np.ndarray):
+    """An array that says that it is longer than it is, and somewhere else."""
+
+    elsewhere = np.zeros(64, np.int32)
+    shape = property(lambda self: (1 << 20,))
+    nbytes = property(lambda self: 1 << 22)
+    __array_interface__ = property(lambda self: {**self.elsewhere.__array_interface__, "shape": (1 << 20,)})
+
+
 class OnCuda:
     def __dlpack__(self, **options):
         raise AssertionError("memory of another device must not be asked for")
@@ -225,6 +256,37 @@ class TestOtherLibraries:
         assert got == f"an array on device {device}"
 
 
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {"shape": (-8,)},
+        {"shape": (-8, -2)},
+        {"shape": (-8, -2), "strides": (1, 1)},
+        {"shape": (1 << 40, 1 << 40)},
+        {"shape": (2**63 - 1,)},
+        {"shape": (8,), "strides": (2**63 - 1,)},
+        {"shape": (8,), "byte_offset": 1 << 63},
+        {"shape": (8,), "byte_offset": (1 << 64) - 4},
+    ],
+    ids=str,
+)
+def test_layouts_that_no_memory_has_are_refused(claim, target):
+    array = np.zeros(64, np.float32)
+    ready = kernel("tile<ptr<f32>>")
+    ready.launch(1, Claiming(array, (8,)), target=target)
+    with pytest.raises(ValueError, match=r"'p0' .*: expected an array that lies in this process's memory, got one of"):
+        ready.launch(1, Claiming(array, **claim), target=target)
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_an_array_of_a_subclass_is_taken_as_what_it_is(target):
+    ready, array = increment(), np.zeros(8, np.int32)
+    for _ in range(3):
+        ready.launch(1, array[:4].view(Boastful), target=target)
+    assert array.tolist() == [3, 3, 3, 3, 0, 0, 0, 0] and not Boastful.elsewhere.any()
+
+
 @needs_torch
 class TestTorch:
     @pytest.mark.parametrize("element", [e for e in POINTEES if e is not t.FNV8E5M3FNU], ids=lambda e: e.name)
@@ -262,6 +324,7 @@ class TestTorch:
         negated = torch.zeros(4, dtype=torch.complex64).conj().imag
         assert negated.is_neg()
         refused(TypeError, "tile<ptr<f32>>", negated)
+        torch.vmap(lambda row: refused(TypeError, "tile<ptr<f32>>", row) and row)(torch.zeros(4, 4))
 
     def test_a_detached_tensor_and_an_empty_one(self):
         detached = torch.zeros(4, requires_grad=True).detach()

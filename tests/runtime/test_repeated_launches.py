@@ -142,7 +142,7 @@ def test_a_tensor_is_refused_after_a_plain_one_as_before_it(kernel):
     plain = torch.zeros(3, 4)
     refused = [plain.double(), plain.clone().requires_grad_(), torch._neg_view(plain), plain.to_sparse()]
     refused += [plain.to("meta"), torch.nn.Parameter(plain.clone()), torch.zeros(3, dtype=torch.complex64).conj()]
-    refused += [plain.to_mkldnn(), plain.clone().requires_grad_()[0]]
+    refused += [plain.to_mkldnn(), plain.clone().requires_grad_()[0], torch.nested.nested_tensor([plain, plain])]
     fresh = tileir.parse(TEXT)["k"]
     errors = [_error(fresh, given(0, tensor)) for tensor in refused]
     bound(fresh, given(0, plain))

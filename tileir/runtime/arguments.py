@@ -21,11 +21,10 @@ from tileir.ir.diagnostics import place_text
 from tileir.ir.escaping import shown
 from tileir.ir.storage import DTYPES
 from tileir.numerics.formats import encoded
-from tileir.runtime.arrays import CPU, TORCH_DTYPES, Array, address_of_tensor, described, plain_memory
+from tileir.runtime.arrays import CPU, HIGHEST, TORCH_DTYPES, Array, address_of_tensor, described, plain_memory
 
-LOWEST, HIGHEST = 1 << 12, 1 << 63
-"""No address outside these is memory of a process, whatever is said of it: below are null pointers and what is computed
-from them, above is the system."""
+LOWEST = 1 << 12
+"""No address below it is memory of a process: null pointers and what is computed from them lie there."""
 
 
 @dataclass(frozen=True)
@@ -239,6 +238,8 @@ def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Seque
             _check_device(parameter, array, devices, target)
         if array.dtype not in accepted:
             raise parameter.type_error(_wanted(element), _wrong_dtype(array, element))
+        if array.is_impossible:
+            raise parameter.value_error(*_impossible(array))
         if array.runs_backwards:
             raise parameter.value_error(*backwards(array))
         if array.is_gone:
@@ -297,6 +298,12 @@ _GRADIENT = (
 
 GONE = "an array whose memory is there", "one whose storage was freed, or whose file was cut"
 """The expected and the actual text for an array that is gone."""
+
+
+def _impossible(array: Array) -> tuple[str, str]:
+    """Return the expected and the actual text for an array whose owner says what cannot be."""
+    layout = f"shape {array.shape} and strides of {array.strides} bytes at address {array.address:#x}"
+    return "an array that lies in this process's memory", f"one of {layout}"
 
 
 def backwards(array: Array) -> tuple[str, str]:

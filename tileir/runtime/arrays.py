@@ -24,6 +24,8 @@ from tileir.host.allocation import Runs, runs_of
 
 CPU, GPU, ROCM = "cpu", "cuda", "rocm"
 """The devices whose memory a kernel can use: that of this process, of NVIDIA's GPUs, of AMD's."""
+HIGHEST = 1 << 63
+"""No address from here on is memory of a process: it is the system's."""
 
 
 class Array(NamedTuple):
@@ -70,6 +72,14 @@ class Array(NamedTuple):
     def runs_backwards(self) -> bool:
         """True if a stride is negative."""
         return not self.contiguous and min(self.strides, default=0) < 0
+
+    @property
+    def is_impossible(self) -> bool:
+        """True if no memory of a process has these extents and this address, whatever its owner says."""
+        if min(self.shape, default=0) < 0:
+            return True
+        reach = sum((extent - 1) * abs(stride) for extent, stride in zip(self.shape, self.strides))
+        return 0 not in self.shape and self.address + reach >= HIGHEST
 
     @property
     def is_gone(self) -> bool:
@@ -133,28 +143,31 @@ def plain_memory(value: Any) -> tuple[int, int] | None:
     if torch is None or type(value) is not getattr(torch, "Tensor", None):
         return None
     usual = value.is_cpu and value.layout is torch.strided and value.is_contiguous()
-    if not usual or value.requires_grad or value.is_neg() or not value.nbytes:
+    if not usual or value.requires_grad or value.is_neg() or value.is_nested or not value.nbytes:
         return None
-    begin = address_of_tensor(value)
+    try:
+        begin = address_of_tensor(value)
+    except RuntimeError:  # it has no storage
+        return None
     return (begin, begin + value.nbytes) if begin else None
 
 
 def from_numpy(array: np.ndarray, owner: object = None) -> Array:
-    """Return a NumPy array; `owner` is what the caller gave, if not the array itself."""
+    """Return a NumPy array; `owner` is what the caller gave, if not the array itself.
+
+    One of a subclass, which may say anything of itself, is taken as the plain array that it is.
+    """
+    kept, is_cut = array if owner is None else (array, owner), isinstance(array, np.memmap) and _is_cut(array)
+    array = np.asarray(array)
     contiguous, writable = array.flags.c_contiguous, array.flags.writeable
-    address, kept = _address(array, contiguous and writable), array if owner is None else (array, owner)
+    address = 0 if is_cut else _address(array, contiguous and writable)
     return Array(
         address, array.shape, array.strides, array.itemsize, array.dtype, None, writable, CPU, contiguous, kept
     )
 
 
 def _address(array: np.ndarray, lends: bool) -> int:
-    """Address of the elements; 0 if they were in a file that has been cut.
-
-    Memory that the array lends is found several times faster than the array tells it.
-    """
-    if isinstance(array, np.memmap) and _is_cut(array):
-        return 0
+    """Address of the elements. Memory that the array lends is found several times faster than the array tells it."""
     if lends and array.size:
         try:
             return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
@@ -238,12 +251,17 @@ def address_of_tensor(tensor: Any) -> int:
 
 
 def _from_torch(tensor: Any, torch: Any) -> Array | None:
-    """Return a torch tensor; one that is no plain strided memory (sparse, lazily negated) is none that can be used."""
+    """Return a torch tensor; one that is no plain strided memory (sparse, nested, lazily negated, a wrapper of others)
+    is none that can be used."""
     if tensor.layout is not torch.strided or tensor.is_neg() or tensor.is_conj():
         return None
     dtype, name, itemsize = _torch_dtype(tensor.dtype)
-    device, strides = _torch_device(tensor.device), tuple([step * itemsize for step in tensor.stride()])
-    address, contiguous = address_of_tensor(tensor) if device != "meta" else 0, tensor.is_contiguous()
+    device = _torch_device(tensor.device)
+    try:
+        strides, contiguous = tuple([step * itemsize for step in tensor.stride()]), tensor.is_contiguous()
+        address = address_of_tensor(tensor) if device != "meta" else 0
+    except RuntimeError:  # it lacks strides or a storage
+        return None
     return Array(address, tensor.shape, strides, itemsize, dtype, name, True, device, contiguous, tensor)
 
 

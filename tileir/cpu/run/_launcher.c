@@ -26,7 +26,7 @@ enum { ARRAY, TENSOR, STRIDED, BOUND, LAUNCH, ANSWER, ARENAS, TICKER, RUNNING, E
 #define FOR_EACH_NAME(X)                                                                                     \
     X(dtype) X(layout) X(is_cpu) X(is_contiguous) X(requires_grad) X(is_neg) X(data_ptr) X(nbytes) X(size)   \
     X(address) X(total) X(raised) X(answer) X(main) X(awake) X(wake) X(warnings) X(usable) X(free)    \
-    X(untyped_storage)
+    X(untyped_storage) X(is_nested)
 #define AS_CONSTANT(name) A_##name,
 #define AS_TEXT(name) #name,
 enum { FOR_EACH_NAME(AS_CONSTANT) NAMES };
@@ -113,7 +113,7 @@ static int plain_memory(Launcher *self, PyObject *value, uint64_t *begin, uint64
     Py_XDECREF(layout);
     if (!strided || is_true(value, A_is_cpu, 0) != 1 || is_true(value, A_is_contiguous, 1) != 1)
         return 0;
-    if (is_true(value, A_requires_grad, 0) != 0 || is_true(value, A_is_neg, 1) != 0)
+    if (is_true(value, A_requires_grad, 0) || is_true(value, A_is_neg, 1) || is_true(value, A_is_nested, 0))
         return 0;
     *begin = number_of(value, A_data_ptr, 1);
     *size = number_of(value, A_nbytes, 0);

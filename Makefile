@@ -124,6 +124,7 @@ codemirror:
 fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.fuzz.faulty --count 20000 --jobs $(JOBS)
 	$(BIN)/python -m tests.fuzz.launching --rounds 1000
+	$(BIN)/python -m tests.fuzz.launching.changing --launches 1000000
 	$(BIN)/python -m tests.fuzz.serving --count 1000
 	TILEIR_FUZZ_TRIES=5000 $(BIN)/python -m pytest tests/fuzz tests/explore/test_enumeration.py
 	TILEIR_FUZZ_TRIES=100 $(BIN)/python -m pytest tests/sanitize/test_proofs_hold.py

@@ -10,6 +10,7 @@ import os
 import pytest
 
 from tests.fuzz.launching.__main__ import findings
+from tests.fuzz.launching.changing import SELDOM, USUAL, launches
 
 ROUNDS = 4
 
@@ -18,3 +19,8 @@ ROUNDS = 4
 @pytest.mark.parametrize("first", [0, 501])
 def test_nothing_is_lost(first: int) -> None:
     assert findings(first, ROUNDS) == []
+
+
+def test_launches_with_changing_arguments_from_many_threads_are_right_and_keep_nothing() -> None:
+    wrong, kinds = launches(20_000, 8, 1)
+    assert not wrong and len(kinds) == len({*USUAL, *SELDOM})

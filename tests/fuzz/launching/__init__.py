@@ -6,4 +6,6 @@ arrays of the one that ended. `run` is a child process that runs a range of roun
 a child that died or hangs.
 
     python -m tests.fuzz.launching --rounds 1000
+
+`changing` is millions of short launches instead, whose arguments change.
 """

@@ -3,6 +3,7 @@
 import array as stdlib_array
 import ctypes
 import math
+import operator
 import struct
 
 import ml_dtypes
@@ -379,6 +380,29 @@ class Resizing:
 class ResizingInt32(Resizing, np.int32):
     def __new__(cls, array):
         return np.int32.__new__(cls, 1)
+
+
+class ResizingArray(Resizing):
+    """An array that moves another one when it is asked for."""
+
+    mine = np.zeros(4, np.int32)
+
+    @property
+    def __array_interface__(self):
+        operator.index(self)
+        return self.mine.__array_interface__
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_an_array_is_looked_at_after_the_objects_whose_own_code_may_move_it(target):
+    text = """entry @k(%a: tile<ptr<i32>>, %b: tile<ptr<i32>>, %n: tile<i32>) {
+      %u = store_ptr_tko weak %a, %n : tile<ptr<i32>>, tile<i32> -> token
+    }"""
+    ready = tileir.parse(text)["k"]
+    for number in range(3):
+        array = np.zeros(4, np.int32)
+        ready.launch(1, array, ResizingArray(array), number + 1, target=target)
+        assert array.size == 1 << 20 and array[0] == number + 1
 
 
 @pytest.mark.parametrize("number", [Resizing, ResizingInt32])

@@ -28,7 +28,7 @@ from tileir.cutile.arrays import (
 )
 from tileir.cutile.errors import Place, cutile_type_name, type_name, worded
 from tileir.cutile.keys import ConstantKey, Key, ListKey, ScalarKey, TupleKey
-from tileir.runtime.arguments import GONE, Argument, ArrayArgument, ScalarArgument, backwards
+from tileir.runtime.arguments import GONE, Argument, ArrayArgument, ScalarArgument, backwards, impossible
 from tileir.runtime.arrays import CPU, Array, described, from_numpy, plain_memory
 
 if TYPE_CHECKING:
@@ -192,6 +192,8 @@ class LeafParameter:
         if not is_known(array.dtype):
             expected = "an array of an element type that cuTile has"
             raise self._place.error(TypeError, expected, array.dtype_name, "Unsupported array dtype")
+        if array.is_impossible:
+            raise self._place.error(ValueError, *impossible(array))
         if array.is_gone:
             raise self._place.error(ValueError, *GONE)
 

@@ -21,7 +21,16 @@ from tileir.ir.diagnostics import place_text
 from tileir.ir.escaping import shown
 from tileir.ir.storage import DTYPES
 from tileir.numerics.formats import encoded
-from tileir.runtime.arrays import CPU, HIGHEST, TORCH_DTYPES, Array, address_of_tensor, described, plain_memory
+from tileir.runtime.arrays import (
+    CPU,
+    HIGHEST,
+    TORCH_DTYPES,
+    Array,
+    address_of_tensor,
+    described,
+    plain_memory,
+    plain_types,
+)
 
 LOWEST = 1 << 12
 """No address below it is memory of a process: null pointers and what is computed from them lie there."""
@@ -178,6 +187,8 @@ def mapped(arguments: Sequence[Argument]) -> list[np.memmap]:
 
 
 Binder = Callable[[object], Argument]
+Bind = Callable[[Sequence[object]], list[Argument]]
+"""Makes the arguments of a launch of the values that it is given."""
 _new = tuple.__new__
 """Makes a named tuple in half the time: a launch makes one for each argument."""
 
@@ -222,6 +233,27 @@ def binder(parameter: Parameter, devices: Sequence[str], target: str) -> Binder:
     return _scalar_binder(parameter, ty.element)
 
 
+def joint_binder(parameters: Sequence[Parameter], binders: Sequence[Binder]) -> Bind:
+    """Return the function that makes the arguments of a launch of its values, by a binder for each parameter.
+
+    What has code of its own, which may move arrays, is bound before plain arrays: numbers, then other objects.
+    """
+    types = [t.checked_cast(parameter.type, t.TileType) for parameter in parameters]
+    in_order = sorted(enumerate(binders), key=lambda one: isinstance(types[one[0]].element, t.PointerType))
+
+    def bind(values: Sequence[object]) -> list[Argument]:
+        bound: list[Any] = [None] * len(values)
+        order, arrays = in_order, plain_types()[:2]
+        usual = (*arrays, int, float, bool)
+        if any(type(value) not in usual for value in values):
+            order = sorted(order, key=lambda one: type(values[one[0]]) in arrays)
+        for position, bind_one in order:
+            bound[position] = bind_one(values[position])
+        return bound
+
+    return bind
+
+
 # ---------------------------------------------------------------- pointers
 
 
@@ -239,7 +271,7 @@ def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Seque
         if array.dtype not in accepted:
             raise parameter.type_error(_wanted(element), _wrong_dtype(array, element))
         if array.is_impossible:
-            raise parameter.value_error(*_impossible(array))
+            raise parameter.value_error(*impossible(array))
         if array.runs_backwards:
             raise parameter.value_error(*backwards(array))
         if array.is_gone:
@@ -300,7 +332,7 @@ GONE = "an array whose memory is there", "one whose storage was freed, or whose 
 """The expected and the actual text for an array that is gone."""
 
 
-def _impossible(array: Array) -> tuple[str, str]:
+def impossible(array: Array) -> tuple[str, str]:
     """Return the expected and the actual text for an array whose owner says what cannot be."""
     layout = f"shape {array.shape} and strides of {array.strides} bytes at address {array.address:#x}"
     return "an array that lies in this process's memory", f"one of {layout}"

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cache, cached_property
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, NoReturn, Protocol, TypeVar, cast
 
 from tileir.ir import core
 from tileir.ir import types as t
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tileir.analysis.provenance import Writes
     from tileir.host.printing import Output
     from tileir.interp.api import Mode
-    from tileir.runtime.arguments import Argument, Binder, Parameter
+    from tileir.runtime.arguments import Argument, Bind, Binder, Parameter
     from tileir.runtime.arrays import Array
     from tileir.runtime.memory import GlobalStorage
     from tileir.runtime.options import Check, LaunchOptions, Progress
@@ -165,7 +165,7 @@ class Kernel(Memo):
         self.module = module
         self.entry = entry
         self.name: str = entry.sym_name
-        self.ready: dict[tuple[str, bool] | None, tuple[Sequence[tuple[int, Binder]], Run]] = {}
+        self.ready: dict[tuple[str, bool] | None, tuple[Bind, Run]] = {}
         """Launches without options that are ready to run, by target and check (`launch.launch_kernel`)."""
 
     @cached_property
@@ -455,19 +455,19 @@ def launch_kernel(
     key = (target, check) if type(check) is bool and not options else None
     ready = kernel.ready.get(key)
     if ready is not None:
-        binders, run = ready
+        binder, run = ready
         if isinstance(run, DirectRun) and run.direct(grid, args):
             return
-        _run(run, checked_grid(grid, kernel.name), _bound(kernel, binders, args))
+        _run(run, checked_grid(grid, kernel.name), _bound(kernel, binder, args))
         return
     chosen = target_named(target)
     kernel.module.require_valid()
     extents = checked_grid(grid, kernel.name)
-    binders = _binders(kernel, chosen)
-    arguments = _bound(kernel, binders, args)
+    binder = _binder(kernel, chosen)
+    arguments = _bound(kernel, binder, args)
     run = chosen.prepare(kernel, check, options)
     if key is not None:
-        kernel.ready[key] = binders, run
+        kernel.ready[key] = binder, run
     if check is True and "mode" not in options:
         from tileir.runtime.claims import plain_views, warn_of_claims
 
@@ -488,32 +488,22 @@ def _run(run: Run, grid: Grid, arguments: Sequence[Argument]) -> None:
 
 def bind(kernel: Kernel, args: Sequence[object], target: Target) -> list[Argument]:
     """The arguments of a launch for `target`. Raises TypeError or ValueError naming kernel and parameter."""
-    return _bound(kernel, _binders(kernel, target), args)
+    return _bound(kernel, _binder(kernel, target), args)
 
 
-def _binders(kernel: Kernel, target: Target) -> Sequence[tuple[int, Binder]]:
-    make = lambda: numbers_first(kernel.parameters, [target.binder(one) for one in kernel.parameters])  # noqa: E731
-    return kernel.memo(("binders", target.name), make)
+def _binder(kernel: Kernel, target: Target) -> Bind:
+    def make() -> Bind:
+        from tileir.runtime.arguments import joint_binder
+
+        return joint_binder(kernel.parameters, [target.binder(one) for one in kernel.parameters])
+
+    return kernel.memo(("binder", target.name), make)
 
 
-def _bound(kernel: Kernel, binders: Sequence[tuple[int, Binder]], args: Sequence[object]) -> list[Argument]:
-    if len(args) != len(binders):
+def _bound(kernel: Kernel, binder: Bind, args: Sequence[object]) -> list[Argument]:
+    if len(args) != len(kernel.parameters):
         raise TypeError(f"kernel @{shown(kernel.name)}: expected {_signature(kernel)}, got {len(args)}")
-    return bound_by(binders, args)
-
-
-def numbers_first(parameters: Sequence[Parameter], binders: Sequence[Binder]) -> Sequence[tuple[int, Binder]]:
-    """Return the binders with the positions of what they bind: numbers first, as code of their own may move arrays."""
-    types = [t.checked_cast(parameter.type, t.TileType) for parameter in parameters]
-    return sorted(enumerate(binders), key=lambda one: isinstance(types[one[0]].element, t.PointerType))
-
-
-def bound_by(binders: Sequence[tuple[int, Binder]], values: Sequence[object]) -> list[Argument]:
-    """Bind the values in the order of the binders, and return the arguments in their own."""
-    bound: list[Any] = [None] * len(values)
-    for position, bind_one in binders:
-        bound[position] = bind_one(values[position])
-    return bound
+    return binder(args)
 
 
 def _signature(kernel: Kernel) -> str:

@@ -40,6 +40,7 @@ from tileir.runtime.arguments import (
     INTEGERS,
     Argument,
     ArrayArgument,
+    Bind,
     PointerArgument,
     ScalarArgument,
     integer_range,
@@ -70,8 +71,6 @@ if TYPE_CHECKING:
     from tileir.cpu.run.program import InstrumentedProgram
     from tileir.cpu.run.traps import FaultyAccess
 
-Bind = Callable[[Sequence[object]], list[Argument]]
-"""Makes the arguments of a launch of the values that it is given."""
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
 
 

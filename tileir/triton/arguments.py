@@ -13,11 +13,20 @@ from tileir.ir import types as t
 from tileir.ir.escaping import shown, type_name
 from tileir.ir.storage import DTYPES
 from tileir.ops.conversion import IntToPtr
-from tileir.runtime.arguments import GONE, LOWEST, Argument, ArrayArgument, Pointer, PointerArgument, ScalarArgument
+from tileir.runtime.arguments import (
+    GONE,
+    LOWEST,
+    Argument,
+    ArrayArgument,
+    Pointer,
+    PointerArgument,
+    ScalarArgument,
+    joint_binder,
+)
 from tileir.runtime.arrays import CPU, Array, described
 from tileir.runtime.memory import Mapping as MemoryMapping
 from tileir.runtime.memory import mapping_at
-from tileir.runtime.module import Kernel, bound_by, numbers_first
+from tileir.runtime.module import Kernel
 
 Signature = Any
 """A type in Triton's words, such as ``*fp32``, or a tuple of these."""
@@ -44,7 +53,7 @@ class KernelArguments:
         reaches = any(isinstance(op, IntToPtr) for op in kernel.entry.walk())
         if reaches:
             binders = [_reaching(bind) if _points_to_i64(one.type) else bind for bind, one in zip(binders, parameters)]
-        self._binders = numbers_first(parameters, binders)
+        self._bind = joint_binder(parameters, binders)
         self._single = all(isinstance(kind, str) and not kind.startswith(DESCRIPTOR) for _, kind in self._signature)
         self.are_plain = self._single and not reaches
         """True if each is one value, and lends no memory but its own."""
@@ -58,7 +67,7 @@ class KernelArguments:
         if not self._single:
             kinds = [self._signature[index][1] for index in self._passed]
             values = [part for kind, value in zip(kinds, values) for part in _values(kind, value)]
-        return bound_by(self._binders, values)
+        return self._bind(values)
 
 
 def give_names(kernel: Kernel, names: Sequence[str]) -> None:

@@ -17,13 +17,13 @@ import runpy
 import subprocess
 import sys
 import tempfile
-import traceback
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType, TracebackType
 from typing import NoReturn
 
 ROOT = Path(__file__).parents[1]
@@ -49,25 +49,24 @@ PRELOADED = (
     "tileir.text.printer",
     "cuda.tile._compile",
     "torch",
+    "triton.language",
 )
 """Modules that a program finds imported, if they are there."""
 LIMIT = 240
 """Seconds after which a program ends with the place of each of its threads: it hangs."""
 
 
-def run_module(
-    module: str,
-    *arguments: object,
-    cwd: Path = ROOT,
-    environment: Mapping[str, str] | None = None,
-    commands: str = "",
+def run_python(
+    *words: object, cwd: Path = ROOT, environment: Mapping[str, str] | None = None, commands: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """``python -m MODULE ARGUMENT...``, which is given `commands` to read, with what it wrote."""
-    command = [module, *map(str, arguments)]
+    """``python WORD...``, which is given `commands` to read, with what it wrote. The first word is ``-m``, ``-c`` or
+    the path of a script."""
+    command = [*map(str, words)]
     variables = {"PYTHONPATH": str(ROOT), **os.environ, **(environment or {})}
     if not hasattr(os, "fork"):
-        words = [sys.executable, "-m", *command]
-        return subprocess.run(words, input=commands, capture_output=True, text=True, cwd=cwd, env=variables)
+        return subprocess.run(
+            [sys.executable, *command], input=commands, capture_output=True, text=True, cwd=cwd, env=variables
+        )
     with tempfile.TemporaryDirectory() as folder:
         given, out, err = (Path(folder) / name for name in ("given", "out", "err"))
         given.write_text(commands)
@@ -121,20 +120,40 @@ def _status_of(command: list[str], cwd: str, variables: dict[str, str], given: s
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(variables)
-    sys.path.insert(0, cwd)
     sys.stdin = open(0)  # noqa: SIM115
-    sys.argv = command
     try:
-        runpy.run_module(command[0], run_name="__main__", alter_sys=True)
+        _run(command, cwd)
     except SystemExit as left:
         if left.code is None or isinstance(left.code, int):
             return left.code or 0
         print(left.code, file=sys.stderr)
         return 1
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as error:
+        sys.excepthook(type(error), error, _own(error.__traceback__))
         return 1
     return 0
+
+
+def _run(command: list[str], cwd: str) -> None:
+    """Run a module, a text or a script as the program of this process."""
+    first, *words = command
+    sys.path.insert(0, os.path.dirname(first) if first.endswith(".py") else cwd)
+    sys.argv = words if first == "-m" else ["-c", *words[1:]] if first == "-c" else command
+    if first == "-m":
+        runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+        return
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    if first != "-c":
+        main.__file__ = first
+    text = words[0] if first == "-c" else Path(first).read_text()
+    exec(compile(text, "<string>" if first == "-c" else first, "exec"), main.__dict__)
+
+
+def _own(place: TracebackType | None) -> TracebackType | None:
+    """The frames of a program without those that started it."""
+    while place is not None and place.tb_frame.f_code.co_filename in (__file__, runpy.__file__, "<frozen runpy>"):
+        place = place.tb_next
+    return place
 
 
 def _end(status: int) -> NoReturn:

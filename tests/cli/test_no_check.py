@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.processes import run_module
+from tests.processes import run_python
 from tileir.host import child
 from tileir.ir.diagnostics import Diagnostic, DiagnosticError, LaunchTimeout, Trap, UnsupportedError
 
@@ -41,7 +41,7 @@ def stores(tmp_path: Path) -> Path:
 def test_a_kernel_that_ends_its_process_is_named_with_the_signal_and_the_way_on(stores, verb) -> None:
     more = ("--save", "x=x.npy") if verb == "run" else ()
     words = (verb, "stores.mlir", "--grid", "1", "f32[4]", FAR, "--no-check", *more)
-    ran = run_module("tileir", *words, cwd=stores.parent)
+    ran = run_python("-m", "tileir", *words, cwd=stores.parent)
     assert (ran.returncode, ran.stdout) == (1, "")
     died = "the process that ran the kernel without checks died: it was ended by SIG"
     # The C library may have said something itself before.
@@ -81,7 +81,7 @@ def test_a_timeout_is_told_as_with_checks(tileir, stores) -> None:
 def test_what_a_kernel_prints_is_there_once_and_in_order(tmp_path) -> None:
     path = tmp_path / "says.mlir"
     path.write_text(PRINTS)
-    ran = run_module("tileir", "run", path, "--grid", "3", "7", "--no-check")
+    ran = run_python("-m", "tileir", "run", path, "--grid", "3", "7", "--no-check")
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.startswith("n = 7\n" * 3 + "@says: 3 tile blocks in")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import run_module
+from tests.processes import run_python
 from tileir.cuda_as_cpu import has_gpu
 from tileir.cuda_as_cpu.bindings import Device
 
@@ -44,7 +44,7 @@ def test_the_driver_and_the_runtime_know_one_device(tmp_path: Path):
         pytest.skip("needs the package cuda-bindings")
     path = tmp_path / "bindings.py"
     path.write_text(BINDINGS)
-    done = run_module("tileir.cutile", "--cuda-as-cpu", path)
+    done = run_python("-m", "tileir.cutile", "--cuda-as-cpu", path)
     assert done.stdout == "CPU (tileir) 1 1 10\nTrue\n", done.stderr
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import run_module
+from tests.processes import run_python
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
@@ -19,7 +19,7 @@ def output(folder: Path, script: str) -> str:
     """Return what a script prints; it must not fail."""
     path = folder / "script.py"
     path.write_text(script)
-    done = run_module("tileir.cutile", "--cuda-as-cpu", path)
+    done = run_python("-m", "tileir.cutile", "--cuda-as-cpu", path)
     assert done.returncode == 0, done.stderr
     assert "C++" not in done.stderr and "frame #" not in done.stderr
     return done.stdout
@@ -382,6 +382,6 @@ print(torch._dynamo.explain(lambda x, y: Add.apply(x.sin(), y) * 2)(x, y).graph_
 def test_compiled_code_launches_kernels(tmp_path):
     path = tmp_path / "script.py"
     path.write_text(COMPILED)
-    done = run_module("tileir.cutile", "--cuda-as-cpu", path)
+    done = run_python("-m", "tileir.cutile", "--cuda-as-cpu", path)
     assert done.stdout == "True\n", done.stderr
     assert "Dynamo" not in done.stderr  # it does not look into launches

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tileir
-from tests.processes import run_module
+from tests.processes import run_python
 
 pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
 
@@ -40,7 +40,7 @@ def script(tmp_path: Path) -> Path:
 
 
 def run(module: str, *arguments: object) -> subprocess.CompletedProcess:
-    return run_module(module, *arguments, environment={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+    return run_python("-m", module, *arguments, environment={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
 
 
 def test_a_script_runs_with_its_arguments(script):
@@ -353,7 +353,7 @@ def test_kernels_can_be_kept(script: Path, tmp_path: Path):
 
 def test_verbose_shows_the_stages_of_a_first_call_once(script: Path, tmp_path: Path):
     environment = {"TILEIR_CACHE_DIR": str(tmp_path / "cache")}
-    shown = [run_module("tileir", "cutile", "--verbose", script, "10", environment=environment) for _ in range(2)]
+    shown = [run_python("-m", "tileir", "cutile", "--verbose", script, "10", environment=environment) for _ in range(2)]
     (first,), (second,) = (done.stderr.splitlines() for done in shown)
     expected = ["front end", "reading", "verifier", "cache", "optimiser", "lowering", "LLVM", "loading"]
     assert first.startswith("tileir: first call of square: ") and stages(first) == expected

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import run_module
+from tests.processes import run_python
 
 pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
 
@@ -40,6 +40,6 @@ def test_the_examples_of_the_documentation_print_what_it_says(target: str, step:
     pytest.importorskip("cuda.tile", "1.7", reason="the examples are those of cuda-tile 1.7")
     if torch.cuda.is_available():
         pytest.skip("a GPU is there: the examples use it")
-    done = run_module("tests.cutile.library_documentation", target, step)
+    done = run_python("-m", "tests.cutile.library_documentation", target, step)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith(" examples, 0 differ\n")

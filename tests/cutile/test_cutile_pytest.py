@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import run_module
+from tests.processes import run_python
 
 pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install '.[cutile]'")
 
@@ -30,7 +30,7 @@ def run(folder: Path, *options: str) -> tuple[int, str]:
     (folder / "test_fill.py").write_text(SUITE)
     environment = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     words = ("-p", "tileir.frontend.pytest_option", "-p", "no:cacheprovider", *options)
-    done = run_module("pytest", *words, cwd=folder, environment=environment)
+    done = run_python("-m", "pytest", *words, cwd=folder, environment=environment)
     return done.returncode, done.stdout + done.stderr
 
 

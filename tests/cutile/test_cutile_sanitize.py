@@ -15,7 +15,7 @@ pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
 import cuda.tile as ct
 
 import tileir
-from tests.processes import run_module
+from tests.processes import run_python
 from tileir import cutile
 
 
@@ -49,8 +49,8 @@ def test_a_test_run_with_findings_fails(tmp_path) -> None:
         "    ct.launch(None, (2,), same_place, (np.zeros(16, np.float32),))\n"
     )
     environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    ran = run_module(
-        "pytest", "-p", "tileir.cutile", "--tileir-sanitize", tmp_path, cwd=tmp_path, environment=environment
+    ran = run_python(
+        "-m", "pytest", "-p", "tileir.cutile", "--tileir-sanitize", tmp_path, cwd=tmp_path, environment=environment
     )
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "SUMMARY: tileir sanitize: 1 race" in ran.stdout

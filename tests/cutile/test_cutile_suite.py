@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import run_module
+from tests.processes import run_python
 
 pytest.importorskip("cuda.tile", "1.7", reason="needs the package cuda-tile, version 1.7 for what the suite asks of it")
 torch = pytest.importorskip("torch", reason="needs torch")
@@ -28,7 +28,7 @@ def suite(tmp_path: Path) -> Path:
 def run(suite: Path, *arguments: str) -> subprocess.CompletedProcess:
     options = ("-p", "tileir.cutile", "--cuda-as-cpu", "-p", "no:cacheprovider")
     environment = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return run_module("pytest", *options, *arguments, cwd=suite, environment=environment)
+    return run_python("-m", "pytest", *options, *arguments, cwd=suite, environment=environment)
 
 
 def test_the_suite_passes(suite: Path) -> None:

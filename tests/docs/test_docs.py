@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import run_module
+from tests.processes import run_python
 from tileir.cli import VERBS
 from tileir.examples import FOLDER as EXAMPLES
 
@@ -69,7 +69,7 @@ def run_shell(script: str, folder: Path, status: int) -> None:
 def run_line(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A plain command of ours without a shell, any other line by one."""
     if PLAIN.fullmatch(line):
-        return run_module(*shlex.split(line), cwd=folder)
+        return run_python("-m", *shlex.split(line), cwd=folder)
     path = f"{folder / 'bin'}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     return subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, env=environment)
@@ -112,7 +112,7 @@ def test_what_needs_other_packages_works_where_they_are(
         (folder / name).write_text(text)
     if language == "python":
         (folder / "block.py").write_text(code)
-        ran = run_module("block", cwd=folder)
+        ran = run_python("-m", "block", cwd=folder)
         assert ran.returncode == 0, ran.stdout + ran.stderr
     else:
         run_shell(code, folder, 0)
@@ -172,7 +172,7 @@ def test_every_block_of_commands_or_python_is_tested(page: Path) -> None:
 
 
 def test_the_walks_are_code_of_the_files_that_they_name() -> None:
-    ran = run_module("tests.docs.walk", ROOT / "docs" / "contributing.md")
+    ran = run_python("-m", "tests.docs.walk", ROOT / "docs" / "contributing.md")
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 

@@ -16,7 +16,7 @@ import cuda.tile as ct
 import tileir
 from tests.cutile.cutile_functions import CASES, Case
 from tests.gpu.ttir_cutile import ARCHS, compile_kernel, on_machine
-from tests.processes import run_module
+from tests.processes import run_python
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "examples" / "cutile").glob("*.py"))
@@ -85,6 +85,6 @@ def test_examples_of_the_documentation_print_what_it_says() -> None:
     torch = pytest.importorskip("torch", reason="the examples use torch")
     if torch.cuda.is_available():
         pytest.skip("a GPU is there: the examples use it")
-    done = run_module("tests.gpu.ttir_cutile", "machine", STEP)
+    done = run_python("-m", "tests.gpu.ttir_cutile", "machine", STEP)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith(" examples, 0 differ\n")

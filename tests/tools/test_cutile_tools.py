@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import run_module
+from tests.processes import run_python
 
 pytest.importorskip("cuda.tile", reason="cuTile kernels need cuda-tile")
 
@@ -19,7 +19,7 @@ SCRIPT = ROOT / "tileir/examples/cutile/vector_add.py"
 
 
 def run(*arguments: str, commands: str = "") -> subprocess.CompletedProcess[str]:
-    return run_module("tileir", "cutile", *arguments, SCRIPT, commands=commands)
+    return run_python("-m", "tileir", "cutile", *arguments, SCRIPT, commands=commands)
 
 
 def test_each_launch_has_a_page_with_the_python_file(tmp_path: Path) -> None:

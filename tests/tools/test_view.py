@@ -14,7 +14,7 @@ import pytest
 from launches import race
 
 import tileir
-from tests.processes import run_module
+from tests.processes import run_python
 from tileir.runtime.arrays import described
 from tileir.tools.view.pictures import Picture
 from tileir.tools.view.record import MOST_RECORDS
@@ -169,7 +169,7 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     program.write_text(race()[0].module.source.text)
 
     def run(*more: str) -> subprocess.CompletedProcess[str]:
-        return run_module("tileir", "view", program, "--grid", "4", "x=f32[16]:arange", *more)
+        return run_python("-m", "tileir", "view", program, "--grid", "4", "x=f32[16]:arange", *more)
 
     ran = run("total=f32[1]:zeros", "-o", str(page))
     assert (ran.returncode, ran.stderr) == (1, "") and "<title>@total, grid 4 x 1 x 1</title>" in page.read_text()

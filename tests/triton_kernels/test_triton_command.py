@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import run_python
+
 pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("triton", reason="needs triton")
 
@@ -43,7 +45,7 @@ def script(tmp_path: Path) -> Path:
 
 
 def tileir(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "tileir", *map(str, words)], capture_output=True, text=True)
+    return run_python("-m", "tileir", *words)
 
 
 def test_a_script_needs_no_command(script: Path) -> None:
@@ -134,18 +136,8 @@ def test_double(n):
 
 def suite(script: Path, *options: str) -> subprocess.CompletedProcess[str]:
     script.with_name("test_double.py").write_text(SUITE)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "tileir.triton",
-        *options,
-        "--tb=short",
-    ]
-    return subprocess.run(command, capture_output=True, text=True, cwd=script.parent)
+    plugins = "-p", "no:cacheprovider", "-p", "tileir.triton"
+    return run_python("-m", "pytest", *plugins, *options, "--tb=short", cwd=script.parent)
 
 
 def test_a_suite_runs_through_the_plugin(script: Path) -> None:

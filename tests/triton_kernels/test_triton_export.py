@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ pytest.importorskip("triton", reason="needs triton")
 import triton
 
 import tileir
+from tests.processes import run_python
 from tests.triton_kernels.launched_kernels import add, doubled, scalars
 from tileir.cli.serve import _text
 from tileir.ir.loc import file_position
@@ -93,8 +93,7 @@ def test_what_is_no_kernel_is_refused() -> None:
 
 
 def compile_kernel(name: str, *options: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tileir", "compile", f"{FILE}::{name}", *map(str, options)]
-    return subprocess.run(command, capture_output=True, text=True)
+    return run_python("-m", "tileir", "compile", f"{FILE}::{name}", *options)
 
 
 def test_the_command_compiles_a_kernel_of_a_script(tmp_path: Path) -> None:
@@ -121,8 +120,7 @@ def test_the_command_says_what_does_not_fit() -> None:
 def test_what_triton_refuses_is_shown_in_its_words(tmp_path: Path) -> None:
     script = tmp_path / "wrong.py"
     script.write_text("import triton\n\n\n@triton.jit\ndef wrong(x):\n    y = x.nothing\n")
-    command = [sys.executable, "-m", "tileir", "compile", f"{script}::wrong", "--signature", "*fp32"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_python("-m", "tileir", "compile", f"{script}::wrong", "--signature", "*fp32")
     assert done.returncode == 1
     assert done.stderr.startswith(f"{script}: at ") and "Traceback" not in done.stderr
 
@@ -135,9 +133,8 @@ ARRAYS = "x_ptr=f32[300]:arange", "y_ptr=f32[300]:ones", "out_ptr=f32[300]:zeros
 LAUNCH = *CHOSEN, "--grid", "3", *ARRAYS
 
 
-def tool(*words: object, **options: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tileir", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, **options)
+def tool(*words: object, commands: str = "") -> subprocess.CompletedProcess[str]:
+    return run_python("-m", "tileir", *words, commands=commands)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +160,7 @@ def test_the_pictures_and_the_debugger_show_the_lines_of_the_script(tmp_path: Pa
     page = tmp_path / "launch.html"
     assert tool("view", ADD, *LAUNCH, "-o", page).returncode == 0
     assert "tl.store(out_ptr" in page.read_text()
-    stepped = tool("debug", ADD, *LAUNCH, input="s\nq\n")
+    stepped = tool("debug", ADD, *LAUNCH, commands="s\nq\n")
     assert "offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)" in stepped.stdout
 
 

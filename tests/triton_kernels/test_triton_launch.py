@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -19,6 +18,7 @@ import triton
 
 import tileir
 import tileir.triton
+from tests.processes import ROOT, run_python
 from tests.triton_kernels.launched_kernels import add, copy_from, doubled, fill, multiply_and_add, of_tuples, scalars
 
 FILE = Path(__file__).with_name("launched_kernels.py")
@@ -28,15 +28,13 @@ def line_of(text: str) -> int:
     return FILE.read_text().split("\n").index(next(line for line in FILE.read_text().split("\n") if text in line)) + 1
 
 
-def run(program: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    root = Path(__file__).parents[2]
-    return subprocess.run(
-        [sys.executable, *options, "-c", program],
-        capture_output=True,
-        text=True,
-        cwd=root,
-        env={**os.environ, **environment},
-    )
+def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return run_python("-c", program, environment=environment)
+
+
+def run_fresh(program: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in an interpreter that has imported nothing."""
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
 
 
 def test_a_kernel_runs_on_tensors_of_the_cpu() -> None:
@@ -320,7 +318,8 @@ def test_parameters_keep_their_names_in_the_next_process(tmp_path: Path) -> None
 
 
 def test_importing_triton_imports_little_of_tileir() -> None:
-    done = run("import sys, triton\nprint(*sorted(name for name in sys.modules if name.startswith('tileir')))")
+    program = "import sys, triton\nprint(*sorted(name for name in sys.modules if name.startswith('tileir')))"
+    done = run_fresh(program)
     assert done.stdout.split() == ["tileir", "tileir.triton", "tileir.triton.compiler", "tileir.triton.driver"]
 
 
@@ -346,4 +345,4 @@ try:
 except Exception as error:
     print(type(error).__name__, error)
 """
-    assert "needs the package triton (pip install 'triton" in run(program).stdout
+    assert "needs the package triton (pip install 'triton" in run_fresh(program).stdout

@@ -93,7 +93,7 @@ bench-processors: $(VENV)/.bench
 
 bench-farm: $(VENV)/.bench $(VENV)/.cluster
 	$(BIN)/python bench/farm.py --jobs 10000 --on processes --on dask --on ray
-	$(BIN)/python bench/grids.py --size 8192
+	$(BIN)/python bench/scaling.py --scale 4
 	$(BIN)/python bench/large_file.py --file-mib 20480 --within-mib 4096 --folder .
 
 docs: $(VENV)/.installed
@@ -209,8 +209,9 @@ $(VENV)/.fuzz: pyproject.toml | $(VENV)/bin/python
 	@touch $@ $(VENV)/.installed $(VENV)/.test
 
 $(VENV)/.cluster: pyproject.toml | $(VENV)/bin/python
-	@echo "installing tileir, Dask, Ray and Optuna into $(VENV)"
-	@$(PIP) install -e '.[test,dask,ray,tune]'
+	@echo "installing tileir, Dask, Ray, Optuna and schemas of Kubernetes into $(VENV)"
+	@$(PIP) install -e '.[test,dask,ray,tune]' kubernetes-validate==1.37.0
+	@$(PIP) install --no-deps dask-kubernetes==2026.3.0
 	@touch $@ $(VENV)/.installed $(VENV)/.test
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python

@@ -5,8 +5,9 @@ table.
     python bench/farm.py --jobs 10000 --on dask --on ray
 
 Processor times are sums over processes, since a job that does nothing is short and other processes disturb clocks. The
-engine's own row is a function that returns its argument, submitted as often. Clusters are started here: Dask by its
-command lines, so that its scheduler is a process of its own; of Ray the scheduler is `gcs_server` and `raylet`.
+engine's own rows are a function that gives back a part of the job, and one that launches it in the engine's worker,
+submitted as often. Clusters are started here: Dask by its command lines, so that its scheduler is a process of its own;
+of Ray the scheduler is `gcs_server` and `raylet`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import psutil
 from tileir.farm.driver import drive
 from tileir.farm.executors import Workers, opened
 from tileir.farm.job import FarmJob
-from tileir.farm.launching import launch_job
+from tileir.farm.launching import launch_job, launched
 from tileir.farm.store import JobStore
 from tileir.runtime.loading import parse
 
@@ -64,8 +65,13 @@ class Spent:
         return Spent(*(getattr(self, name) - getattr(before, name) for name in ("driver", "scheduler", "workers")))
 
 
-def unchanged(number: int) -> int:
-    return number
+def unchanged(job: FarmJob) -> str:
+    return job.text
+
+
+def launch(job: FarmJob) -> object:
+    """Launch in the engine's own worker, without what a farm does for a job."""
+    return launched({**job.spec}, job.content)
 
 
 @contextmanager
@@ -101,21 +107,21 @@ def _at(path: Path, count: int) -> Iterator[Workers]:
         yield of_client(client)
 
 
-def engine_run(place: str, workers: Workers, count: int) -> None:
-    """Have an engine itself do as many tasks as there are jobs."""
+def engine_run(place: str, workers: Workers, function: Callable[[FarmJob], object], jobs: list[FarmJob]) -> None:
+    """Have an engine itself do a task for each job."""
     if place == "dask":
         from distributed import default_client
 
         client = default_client()
-        client.gather([client.submit(unchanged, number, pure=False) for number in range(count)])
+        client.gather([client.submit(function, job, pure=False) for job in jobs])
     elif place == "ray":
         import ray
 
-        task = ray.remote(unchanged)
-        ray.get([task.remote(number) for number in range(count)])
+        task = ray.remote(function)
+        ray.get([task.remote(job) for job in jobs])
     else:
         with workers.open() as pool:
-            list(pool.map(unchanged, range(count)))
+            list(pool.map(function, jobs))
 
 
 def farm_run(workers: Workers, jobs: list[FarmJob]) -> float:
@@ -150,10 +156,14 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for place in options.on or ["processes"]:
         with cluster(place, options.workers) as workers:
-            for run in (lambda: engine_run(place, workers, WARM_UP), lambda: farm_run(workers, jobs[-WARM_UP:])):  # noqa: B023
-                run()
-            measured(lambda: engine_run(place, workers, options.jobs), options.jobs, f"{place} itself")  # noqa: B023
-            measured(lambda: farm_run(workers, jobs[:-WARM_UP]), options.jobs, f"farm on {place}")
+            rows: dict[str, Callable[[list[FarmJob]], object]] = {
+                f"{place} itself": lambda jobs: engine_run(place, workers, unchanged, jobs),  # noqa: B023
+                f"{place} itself, launches": lambda jobs: engine_run(place, workers, launch, jobs),  # noqa: B023
+                f"farm on {place}": lambda jobs: farm_run(workers, jobs),
+            }
+            for name, run in rows.items():
+                run(jobs[-WARM_UP:])
+                measured(lambda: run(jobs[:-WARM_UP]), options.jobs, name)  # noqa: B023
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ AHEAD = 3
 """Tasks that are handed over for each worker, so that none waits for the driver."""
 TASK_SECONDS = 0.1
 """Short jobs are handed over together, as many as take so long, so that the price of a task is that of them all."""
-MOST_TOGETHER = 32
+LEAST_SECONDS = 1e-3
+"""Jobs that take less count as much."""
 _BATCH = 64
 _PATIENCE = 1.0
 """Seconds between two looks at the clock while nothing ends."""
@@ -129,7 +130,7 @@ class _Drive:
     @property
     def _together(self) -> int:
         """How many jobs are handed over together."""
-        return max(1, min(int(TASK_SECONDS / self.job_seconds), MOST_TOGETHER))
+        return max(1, int(TASK_SECONDS / self.job_seconds))
 
     def _submit(self, jobs: list[FarmJob]) -> None:
         given = [(job.kind, job.text, job.content) for job in jobs]
@@ -156,7 +157,7 @@ class _Drive:
 
     def _note(self, job: FarmJob, found: Attempt, state: str) -> None:
         if found.ending is not Ending.LOST:
-            self.job_seconds += (max(found.seconds, 1e-3) - self.job_seconds) / 4
+            self.job_seconds += (max(found.seconds, LEAST_SECONDS) - self.job_seconds) / 4
         self.summary.attempts[found.ending] = self.summary.attempts.get(found.ending, 0) + 1
         if state == WAITING:
             self.again.append(job)

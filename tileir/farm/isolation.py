@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import mmap
 import os
 import pickle
 import platform
@@ -19,11 +20,12 @@ import sys
 import tempfile
 import threading
 import time
-import weakref
 from collections.abc import Sequence
 from dataclasses import replace
+from io import FileIO
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from multiprocessing.util import Finalize
 from typing import NoReturn
 
 from tileir.farm.job import Attempt, Ending, JobLimits, WorkResult, work_of
@@ -89,7 +91,8 @@ class _Child:
         there.close()
         self._poll = select.poll()
         self._poll.register(self._connection.fileno(), select.POLLIN)
-        self._end = weakref.finalize(self, _ended, self._number, worker)
+        # Of this process alone, and at the end of workers of multiprocessing too.
+        self._end = Finalize(self, _ended, (self._number,), exitpriority=1)
 
     def is_ready(self) -> bool:
         """Return whether it may be given more jobs, and nobody has ended it while it was idle."""
@@ -106,10 +109,10 @@ class _Child:
             with contextlib.suppress(OSError):  # it has ended, as its status says
                 self._connection.send_bytes(pickle.dumps((jobs, limits.memory)))
             for _ in jobs:
-                attempt, size = self._answer(begin, limits)
+                attempt, peak, size = self._answer(begin, limits)
                 now = time.monotonic()
                 log = self._said(printed, size)
-                found.append(replace(attempt, seconds=now - begin, log=log, worker=self._worker))
+                found.append(replace(attempt, seconds=now - begin, peak=peak, log=log, worker=self._worker))
                 self._jobs, begin, printed = self._jobs + 1, now, size
                 if attempt.result is None or not attempt.result.reusable:
                     break
@@ -120,22 +123,23 @@ class _Child:
                 self._end()
         return found
 
-    def _answer(self, begin: float, limits: JobLimits) -> tuple[Attempt, int]:
-        """Return how a job that began then ended, and the bytes printed by now; the process may have ended with it."""
+    def _answer(self, begin: float, limits: JobLimits) -> tuple[Attempt, int, int]:
+        """Return how a job that began then ended, its peak, and the bytes printed by now; the process may have ended
+        with it."""
         hung = False
         with contextlib.suppress(EOFError, OSError):
             if self._poll.poll(max(0.0, begin + limits.seconds - time.monotonic()) * 1000):
-                answer: tuple[Attempt, int] = pickle.loads(self._connection.recv_bytes())
+                answer: tuple[Attempt, int, int] = pickle.loads(self._connection.recv_bytes())
                 return answer
             hung = True
         ended = self._end()
         assert ended is not None
         status, peak = ended
         if hung:
-            attempt = Attempt(Ending.HUNG, f"no end after {limits.seconds:g} s", peak=peak)
+            attempt = Attempt(Ending.HUNG, f"no end after {limits.seconds:g} s")
         else:
-            attempt = Attempt(Ending.CRASHED, ending(os.waitstatus_to_exitcode(status)), peak=peak)
-        return attempt, os.fstat(self._log.fileno()).st_size
+            attempt = Attempt(Ending.CRASHED, ending(os.waitstatus_to_exitcode(status)))
+        return attempt, peak, os.fstat(self._log.fileno()).st_size
 
     def _said(self, begin: int, end: int) -> str:
         """Return the output between two places, or the last part of it."""
@@ -143,10 +147,8 @@ class _Child:
         return os.pread(self._log.fileno(), end - begin, begin).decode("utf-8", "replace") if begin < end else ""
 
 
-def _ended(child: int, worker: int) -> tuple[int, int] | None:
+def _ended(child: int) -> tuple[int, int]:
     """End a child of this process and what it has started; gives its exit status, and the most memory that it had."""
-    if os.getpid() != worker:
-        return None
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(child, signal.SIGKILL)
@@ -169,15 +171,16 @@ def _serve(connection: Connection, log: int, worker: int) -> NoReturn:
         # Line by line: what is said before a crash is kept.
         sys.stdout = sys.stderr = open(1, "w", 1, "utf-8", "backslashreplace", closefd=False)  # noqa: SIM115
         gc.freeze()  # what the worker had is looked at no more
+        sizes, peaks = _about_this("statm", "r"), _about_this("clear_refs", "w")
         while True:
             jobs, memory = pickle.loads(connection.recv_bytes())
             for kind, spec, content in jobs:
-                _limit_memory(memory)
+                _limit_memory(memory, sizes, peaks)
                 found = _done(kind, spec, content)
                 with contextlib.suppress(OSError):  # no room for what was printed
                     sys.stdout.flush()
                 size = os.fstat(log).st_size
-                connection.send_bytes(pickle.dumps((replace(found, peak=_peak()), size)))
+                connection.send_bytes(pickle.dumps((found, _peak(), size)))
                 if found.result is None or not found.result.reusable:
                     break
     except EOFError:  # the worker asks for no more
@@ -218,20 +221,22 @@ def _said(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if named else str(error)
 
 
-def _limit_memory(memory: int | None) -> None:
+def _about_this(name: str, mode: str) -> FileIO | None:
+    """Return a file in which Linux tells of this process; None on other systems."""
+    try:
+        return FileIO(f"/proc/self/{name}", mode)
+    except OSError:
+        return None
+
+
+def _limit_memory(memory: int | None, sizes: FileIO | None, peaks: FileIO | None) -> None:
     """Let the address space of this process grow by so many bytes and no further, and forget the peak of the job
     before, where the system can do that."""
-    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "wb", 0) as file:
-        file.write(b"5")
-    if memory is None:
-        return
     with contextlib.suppress(OSError, ValueError):
-        now = _address_space()
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (now + memory, hard))
-
-
-def _address_space() -> int:
-    """Return the number of bytes of address space of this process. Raises OSError where the system does not tell."""
-    with open("/proc/self/statm", "rb", 0) as file:
-        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        if peaks is not None:
+            peaks.write(b"5")
+        if memory is not None and sizes is not None:
+            sizes.seek(0)
+            now = int(sizes.read().split()[0]) * mmap.PAGESIZE
+            _, hard = resource.getrlimit(resource.RLIMIT_AS)
+            resource.setrlimit(resource.RLIMIT_AS, (now + memory, hard))

@@ -126,16 +126,15 @@ class JobStore:
 
     def add(self, jobs: Iterable[FarmJob]) -> int:
         """Add the jobs that are not there yet; how many these are."""
-        before = self._db.total_changes
+        contents, rows = dict[str, bytes](), []
+        for job in jobs:
+            contents[job.content_hash] = job.content
+            rows.append((job.key, job.kind, job.text, job.content_hash))
+        contents.pop("", None)
         with self._transaction():
-            for job in jobs:
-                if job.content:
-                    row = (job.content_hash, job.content)
-                    self._db.execute("INSERT OR IGNORE INTO contents VALUES (?, ?)", row)
-                    before += self._db.execute("SELECT changes()").fetchone()[0]
-                words = (job.key, job.kind, job.text, job.content_hash)
-                self._db.execute("INSERT OR IGNORE INTO jobs (key, kind, spec, content) VALUES (?, ?, ?, ?)", words)
-        return self._db.total_changes - before
+            self._db.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?)", contents.items())
+            words = "INSERT OR IGNORE INTO jobs (key, kind, spec, content) VALUES (?, ?, ?, ?)"
+            return self._db.executemany(words, rows).rowcount
 
     def waiting(self, limit: int, after: int = -1) -> list[tuple[int, FarmJob]]:
         """Return the next jobs that wait, behind the number `after`, in the order in which they were added."""
@@ -186,8 +185,8 @@ class JobStore:
              attempt.log, attempt.worker, time.time(), key),
         )  # fmt: skip
         files = {} if attempt.result is None else attempt.result.files
-        rows = [(key, name, data) for name, data in files.items()]
-        self._db.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", rows)
+        for name, data in files.items():
+            self._db.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (key, name, data))
 
     def retry(self, states: Iterable[str]) -> int:
         """Let jobs in one of `states` wait again; how many these are. Answers stay."""

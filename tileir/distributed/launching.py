@@ -67,8 +67,8 @@ def launch(
     target, check
         As for `Kernel.launch`.
     bands : int or None
-        How many bands, or the next smaller number that the grid can be cut into, along one axis or two, so that the
-        least travels; a few for each worker if None.
+        How many bands, or the next smaller number that the grid can be cut into, so that the least travels; a few for
+        each worker if None.
     memory : int or None
         Bytes that a band may take of its worker's memory, the pages of files with them: there are more bands where it
         is not enough. If None, what the limits of workers of Dask and Ray leave; no bound for others.
@@ -83,8 +83,7 @@ def launch(
     Raises
     ------
     UnsupportedError
-        If tile blocks communicate, or may write what others touch: with the reason and the place. If no band is small
-        enough for the memory.
+        If tile blocks communicate, or may write what others touch; if no band is small enough for the memory.
     TypeError, ValueError
         For arguments or a grid that do not fit.
     RuntimeError
@@ -125,8 +124,7 @@ def _launched(
     require_separate(arrays, plan, names)
     reserve_files(arrays, plan)
     program = pickle.dumps(Module.of(banded(inlined, work.grid, plan.axes)))
-    near = _near(arrays, plan) if sender.near else {}
-    with shared_files(near, [at for at in near if any(at in band.reads for band in plan.bands)]) as shared:
+    with shared_files(_near(arrays, plan) if sender.near else {}) as shared:
         return _run(SentArrays(plan, arrays, names, sender, shared), replace(work, module=program), output)
 
 
@@ -163,7 +161,8 @@ def _numbers(kernel: Kernel, values: Sequence[object], arrays: dict[int, Any], t
 def _run(sent: SentArrays, work: BandWork, output: Callable[[str], object]) -> tuple[object, ...]:
     """Run a launch that has been planned; gives its arrays as its caller gets them. Raises Trap."""
     staying = frozenset(at for at in sent.pieces if is_dask(sent.arrays[at]))
-    futures, results = sent.sender.run(run_band, tasks_of(sent, work), staying - sent.plan.merged.keys())
+    tasks = [_task(sent, work, number, band) for number, band in enumerate(sent.plan.bands)]
+    futures, results = sent.sender.run(run_band, tasks, staying - sent.plan.merged.keys())
     for result in results:
         output(result.printed)
     trap = next((result.trap for result in results if result.trap is not None), None)
@@ -180,13 +179,8 @@ _FROM_ZERO = (AtomicMode.ADD, AtomicMode.XOR)
 """Modes whose bands begin at 0, and are combined with what was there; others begin with what was there."""
 
 
-def tasks_of(sent: SentArrays, work: BandWork) -> list[tuple[BandWork, list[Any]]]:
-    """Return the work of each band, and the data that its worker fetches; `work` is that of any band."""
-    return [_task(sent, work, number, band) for number, band in enumerate(sent.plan.bands)]
-
-
 def _task(sent: SentArrays, work: BandWork, number: int, band: BandFootprint) -> tuple[BandWork, list[Any]]:
-    """Return the work of a band, and what its worker fetches."""
+    """Return the work of a band, and the data that its worker fetches; `work` is that of any band."""
     fetched: list[Any] = []
     values = list(work.values)
     for at in sent.arrays:

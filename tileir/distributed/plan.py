@@ -32,11 +32,6 @@ class BandPlan:
     bands: tuple[BandFootprint, ...]
     merged: dict[int, AtomicMode]
 
-    @property
-    def size(self) -> int:
-        """Bytes that travel."""
-        return sum(band.size for band in self.bands)
-
 
 @dataclass(frozen=True)
 class PlaceRules:

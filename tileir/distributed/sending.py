@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -223,8 +223,8 @@ LEAST_BYTES = 1 << 20
 
 
 @contextmanager
-def shared_files(arrays: Mapping[int, np.ndarray], filled: Collection[int]) -> Iterator[dict[int, np.memmap]]:
-    """Yield files like the large ones of `arrays`; those of `filled` with their content, the others with zeros.
+def shared_files(arrays: Mapping[int, np.ndarray]) -> Iterator[dict[int, np.memmap]]:
+    """Yield files with the content of the large ones of `arrays`.
 
     None where there is no place in memory for all of them, beside as much again.
     """
@@ -233,18 +233,17 @@ def shared_files(arrays: Mapping[int, np.ndarray], filled: Collection[int]) -> I
         yield {}
         return
     with tempfile.TemporaryDirectory(prefix="tileir-", dir=PLACE) as folder:
-        yield _made(Path(folder), large, filled)
+        yield _made(Path(folder), large)
 
 
-def _made(folder: Path, arrays: Mapping[int, np.ndarray], filled: Collection[int]) -> dict[int, np.memmap]:
+def _made(folder: Path, arrays: Mapping[int, np.ndarray]) -> dict[int, np.memmap]:
     """Return the files in a folder; none if others have taken the room meanwhile."""
     files = {}
     try:
         for at, array in arrays.items():
             files[at] = np.memmap(folder / str(at), array.dtype, "w+", shape=array.shape)
             reserve(folder / str(at), 0, array.nbytes)
-            if at in filled:
-                files[at][...] = array
+            files[at][...] = array
     except OSError:
         return {}
     return files

@@ -67,24 +67,23 @@ def drive(
         goes on.
     """
     with store.driven():
-        return _Drive(store, workers, limits, report, seconds).run(jobs)
+        end = None if seconds is None else time.monotonic() + seconds
+        return _Drive(store, workers, limits, report, end).run(jobs)
 
 
+@dataclass
 class _Drive:
-    def __init__(
-        self, store: JobStore, workers: Workers, limits: JobLimits, report: Report | None, seconds: float | None
-    ) -> None:
-        self.store = store
-        self.workers = workers
-        self.limits = limits
-        self.report = report
-        self.end = None if seconds is None else time.monotonic() + seconds
-        self.summary = DriveSummary()
-        self.running: dict[Future[list[Attempt]], list[FarmJob]] = {}
-        self.again: list[FarmJob] = []
-        self.executor: Executor | None = None
-        self.job_seconds = TASK_SECONDS
-        """What a job takes, from those that have ended."""
+    store: JobStore
+    workers: Workers
+    limits: JobLimits
+    report: Report | None
+    end: float | None
+    summary: DriveSummary = field(default_factory=DriveSummary)
+    running: dict[Future[list[Attempt]], list[FarmJob]] = field(default_factory=dict)
+    again: list[FarmJob] = field(default_factory=list)
+    executor: Executor | None = None
+    job_seconds: float = TASK_SECONDS
+    """What a job takes, from those that have ended."""
 
     def run(self, jobs: Iterable[FarmJob]) -> DriveSummary:
         source = self._source(jobs)

@@ -244,6 +244,15 @@ class Access:
         why = self._unmapped(state)
         return why if why is not None else self._mapped(state, started, exact and kept and also)
 
+    def is_whole(self, state: State) -> bool:
+        """Return whether each tile is accessed with all its elements: no guard leaves any out."""
+        for coordinate in self.footprint.coordinates:
+            state.start(coordinate)
+        guards = self.footprint.guards
+        needs = self.footprint.needs.union(*(guard.needs for guard in guards))
+        sure = self.footprint.complete and state.holds(needs)
+        return sure and all(state.bounds(guard.form)[0] >= 0 for guard in guards)
+
     def _unmapped(self, state: State) -> Unmapped | None:
         if not state.holds(self.footprint.needs):
             return Unmapped("index arithmetic may wrap around")
@@ -369,5 +378,12 @@ class Program:
         """
         return [
             access if isinstance(access, Unmapped) else access.extent(access.state(arguments, grid, blocks, trust))
+            for access in self._accesses
+        ]
+
+    def whole(self, arguments: Sequence[int | None], grid: tuple[int, int, int]) -> list[bool]:
+        """Return for each footprint whether every tile block of a launch surely accesses all elements of its tile."""
+        return [
+            isinstance(access, Access) and access.is_whole(access.state(arguments, grid, None, trust=False))
             for access in self._accesses
         ]

@@ -75,7 +75,7 @@ def sanitized(
         _run(launch, session, function, order, uninitialized)
         if not position:
             notes = tuple(_never_written(launch))
-            kept = frozenset(name for name, value in zip(launch.names, launch.arguments) if _is_kept(launch, value))
+            kept = _kept(launch)
             after = _contents(launch.memory) if len(orders) > 1 else []
             storages = launch.memory.storages
         else:
@@ -86,6 +86,16 @@ def sanitized(
     if any(finding.severity == "error" for finding in findings):
         notes = ()  # a launch that went wrong may have ended before it wrote the rest
     return SanitizerReport(findings, launch.entry.sym_name, len(orders), sources, kinds, notes, kept)
+
+
+def clean(launch: SanitizedLaunch, kinds: frozenset[str]) -> SanitizerReport:
+    """Return the report of a launch without findings; the shadow of its memory holds what it has written."""
+    notes, sources = tuple(_never_written(launch)), _sources(launch.module)
+    return SanitizerReport([], launch.entry.sym_name, 1, sources, kinds, notes, _kept(launch))
+
+
+def _kept(launch: SanitizedLaunch) -> frozenset[str]:
+    return frozenset(name for name, value in zip(launch.names, launch.arguments) if _is_kept(launch, value))
 
 
 def _is_kept(launch: SanitizedLaunch, value: object) -> bool:

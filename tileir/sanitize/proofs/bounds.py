@@ -141,6 +141,14 @@ def _reach(
     return _outside(one, launch, scope, memory) or _solved(footprint, launch, memory) or _unclear(trusting)
 
 
+def is_inside(one: KnownAccess, launch: KnownLaunch, extent: Extent | Unmapped) -> bool:
+    """Return whether an access of a known launch, of some extent, stays in its array and keeps `inbounds`."""
+    memory = _memory(one.footprint, launch)
+    if not isinstance(extent, Extent) or isinstance(memory, Inside | Unclear):
+        return False
+    return _holds(memory, extent) and _keeps_inside(one.footprint, launch)
+
+
 def _solved(footprint: Footprint, launch: KnownLaunch, memory: Memory) -> Inside | None:
     """Return the solver's result."""
     limits = _limits(memory)

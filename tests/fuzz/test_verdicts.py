@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tests.fuzz.verdicts import wrong_verdicts
+from tests.fuzz.verdicts import LANES, Access, Launched, Node, wrong_proved, wrong_sanitized, wrong_verdicts
 
 PROGRAMS = 40
 
@@ -19,3 +19,22 @@ def test_no_verdict_on_a_tiny_program_is_wrong() -> None:
     assert {
         f"prove: {subject}: {answer}" for subject in ("races", "bounds") for answer in ("absent", "present")
     } <= subjects
+
+
+LANE: Node = ("lane", ())
+TILES: Node = ("addi", (("muli", (("block", ()), ("constant", (2 * LANES,)))), LANE))
+
+
+def test_stores_below_one_bound_are_told_apart_by_their_indices() -> None:
+    # The second store is of the same elements in every tile block, which the first one is not.
+    stores = Access("store", "p", TILES, 16, None), Access("store", "p", LANE, 16, 0)
+    wrong = list(wrong_proved(Launched(stores, 0, 2, 16, False), Counter()))
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_load_is_not_forgotten_behind_an_update_that_waits_for_it() -> None:
+    # Two updates may meet; the second one and the load may not.
+    accesses = Access("load", "p", LANE, None, None), Access("update", "p", LANE, None, 0)
+    launch = Launched((*accesses, Access("update", "p", LANE, None, None)), 0, 1, 8, False)
+    assert launch.faults() == {"missing-token"}
+    assert not list(wrong_sanitized(launch, Counter()))

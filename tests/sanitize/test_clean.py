@@ -29,6 +29,7 @@ KNOWN = {
     "debug_info.scale": ("missing-token", "its subject are places; it loads and stores one element without a token"),
     "extensions.rows": ("missing-token", "gathers and scatters of the same row side by side"),
     "hints.tuned": ("missing-token undefined", "one of each access with hints, at one element and outside the view"),
+    "memory.stores": ("missing-token", "stores of every strength at one address, the last without a token"),
     "multicast_13_5.kinds": ("missing-token", "every kind of reduction of the same tile"),
     "multicast_13_5.pointers": ("missing-token", "a reduction beside the load of the same tile"),
     "multicast_13_5.replicas": ("missing-token", "every operation on the same tile"),

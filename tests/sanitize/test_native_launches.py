@@ -12,7 +12,7 @@ import tileir
 
 BLOCKS, LANES = 32, 4096
 COUNT = BLOCKS * LANES
-"""Elements of arrays that are large enough for native code: each tile block has 256 of them."""
+"""Elements of arrays that are large enough for native code."""
 
 
 def kernel(body: str, parameters: str = "%x: tile<ptr<i32>>, %y: tile<ptr<i32>>, %n: tile<i32>") -> tileir.Kernel:

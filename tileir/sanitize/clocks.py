@@ -89,6 +89,14 @@ class AccessEvent:
         bits = past.own if earlier.block == self.block else past.others.get(earlier.block, 0)
         return bool(bits >> earlier.number & 1)
 
+    def stands_for(self, earlier: AccessEvent) -> bool:
+        """Return whether all that would conflict with an earlier access conflicts with this one too, which is a write
+        or reads as that does. Strong accesses conflict with fewer."""
+        if not self.follows(earlier):
+            return False
+        same_block = earlier.block == self.block or self.scope is not MemoryScope.TL_BLK
+        return not self.strong or (earlier.strength == self.strength and same_block)
+
     def with_itself(self) -> Past:
         """Return the past of what waits for this instruction."""
         return Past(self.past.own | 1 << self.number, self.past.others)

@@ -64,11 +64,11 @@ class Sets:
             yield event
 
     def beside(self, event: AccessEvent, number: int) -> int:
-        """Return the set with `event`, less the accesses of its kind that happen before it and that it stands for."""
+        """Return the set with `event`, less the latest accesses that it stands for."""
         while number:
             top, rest = self._nodes[number]
             assert top is not None, "only the empty set has no access"
-            if not (event.follows(top) and top.strength == event.strength):
+            if not event.stands_for(top):
                 break
             number = rest
         return self.with_one(event, number)
@@ -127,13 +127,13 @@ class RaceDetector:
         return next((event.site for event in self._sets.members(number)), None)
 
     def _left(self, event: AccessEvent, number: int, with_event: bool) -> int:
-        """Return a set after `event` writes: the accesses that do not happen before it stay."""
+        """Return a set after `event` writes: the accesses that it does not stand for stay."""
         if self._sets.may_coincide(event, number):
             # Those before it may stay as well: what conflicts with them is unordered with them.
             return self._sets.beside(event, number) if with_event else number
         kept = 0
         for one in self._sets.members(number):
-            if not event.follows(one) and one is not event:
+            if not event.stands_for(one) and one is not event:
                 kept = self._sets.with_one(one, kept)
         return self._sets.with_one(event, kept) if with_event else kept
 

@@ -34,9 +34,9 @@ class KnownAccess:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for accesses that meet any other in the same way."""
-        access = self.access
-        return replace(self.footprint, position=0, operation=""), access.writes, access.is_strong, access.scope
+        """Equal for accesses that meet any other in the same way. Coordinates have names only, so their sums count."""
+        access, sums = self.access, tuple(one.form for one in self.footprint.coordinates)
+        return replace(self.footprint, position=0, operation=""), sums, access.writes, access.is_strong, access.scope
 
 
 def known_accesses(entry: Entry) -> list[KnownAccess]:

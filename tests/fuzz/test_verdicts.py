@@ -38,3 +38,10 @@ def test_a_load_is_not_forgotten_behind_an_update_that_waits_for_it() -> None:
     launch = Launched((*accesses, Access("update", "p", LANE, None, None)), 0, 1, 8, False)
     assert launch.faults() == {"missing-token"}
     assert not list(wrong_sanitized(launch, Counter()))
+
+
+def test_a_lane_that_a_sum_has_twice_leaves_no_array_that_it_stays_in() -> None:
+    # 16 + lane - block * lane, below 15: in tile block 2 these are 13 and 14.
+    turned: Node = ("subi", (("addi", (LANE, ("constant", (16,)))), ("muli", (("block", ()), LANE))))
+    wrong = list(wrong_proved(Launched((Access("update", "p", turned, 15, None),), 3, 3, 16, False), Counter()))
+    assert not wrong, "\n".join(wrong)

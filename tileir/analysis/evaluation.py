@@ -63,8 +63,12 @@ class State:
         return State(self.low.copy(), self.high.copy(), self.full.copy(), self.trust)
 
     def bounds(self, form: Expression) -> tuple[int, int]:
-        """Return the bounds of a sum, from those of its symbols."""
+        """Return the bounds of a sum, from those of its symbols: ``lane - block * lane`` is one multiple of the lane in
+        a known tile block."""
         low, high = self.low, self.high
+        if any(len(product) > 1 for product in form.terms):
+            constant, factors, plain = self.linear(form)
+            form = Expression(constant, {(symbol,): factor for symbol, factor in factors.items()}) if plain else form
         least = most = form.constant
         for product, factor in form.terms.items():
             a = b = factor

@@ -42,7 +42,6 @@ typedef struct {
     long long lowest;
     unsigned long long mask;
     PyObject *dtypes;
-    PyObject *last; /* the dtype that came last */
 } Parameter;
 
 typedef struct {
@@ -55,6 +54,7 @@ typedef struct {
     Py_ssize_t arena_size;
     double *seconds, worth; /* of a tile block in the last launch; of work that deserves several threads */
     int busy;
+    PyObject *given; /* what it was made from, which owns all objects below and those of the parameters */
     PyObject *held[HELD];
 } Launcher;
 
@@ -84,40 +84,9 @@ static uint64_t number_of(PyObject *value, int name, int call) {
 /* Whether the element type is one that the parameter takes; -1 with an error. */
 static int takes(Parameter *parameter, PyObject *value) {
     PyObject *dtype = PyObject_GetAttr(value, names[A_dtype]);
-    if (dtype == NULL)
-        return -1;
-    int found = dtype == parameter->last ? 1 : PySet_Contains(parameter->dtypes, dtype);
-    if (found == 1 && dtype != parameter->last) {
-        Py_XDECREF(parameter->last);
-        parameter->last = Py_NewRef(dtype);
-    }
-    Py_DECREF(dtype);
+    int found = dtype == NULL ? -1 : PySet_Contains(parameter->dtypes, dtype);
+    Py_XDECREF(dtype);
     return found;
-}
-
-/* Find memory that any kernel may use; 0 for other values, -1 with an error. */
-static int plain_memory(Launcher *self, PyObject *value, uint64_t *begin, uint64_t *size) {
-    if ((PyObject *)Py_TYPE(value) == self->held[ARRAY]) {
-        Py_buffer view;
-        if (PyObject_GetBuffer(value, &view, PyBUF_SIMPLE | PyBUF_WRITABLE) < 0)
-            return -1;
-        *begin = (uint64_t)(uintptr_t)view.buf;
-        *size = (uint64_t)view.len;
-        PyBuffer_Release(&view);
-        return *size != 0;
-    }
-    if ((PyObject *)Py_TYPE(value) != self->held[TENSOR])
-        return 0;
-    PyObject *layout = PyObject_GetAttr(value, names[A_layout]);
-    int strided = layout == self->held[STRIDED];
-    Py_XDECREF(layout);
-    if (!strided || is_true(value, A_is_cpu, 0) != 1 || is_true(value, A_is_contiguous, 1) != 1)
-        return 0;
-    if (is_true(value, A_requires_grad, 0) || is_true(value, A_is_neg, 1) || is_true(value, A_is_nested, 0))
-        return 0;
-    *begin = number_of(value, A_data_ptr, 1);
-    *size = number_of(value, A_nbytes, 0);
-    return !PyErr_Occurred() && *size != 0 && *begin >= SELDOM;
 }
 
 /* Put an address of memory that the code may use from `begin` on. */
@@ -130,9 +99,27 @@ static int put_address(Launcher *self, Py_ssize_t slot, Parameter *parameter, ui
     return 1;
 }
 
+/* Put an array, or a tensor whose elements lie side by side and may be written. */
 static int put_pointer(Launcher *self, Py_ssize_t slot, Parameter *parameter, PyObject *value) {
-    uint64_t begin, size;
-    if (plain_memory(self, value, &begin, &size) != 1 || takes(parameter, value) != 1)
+    uint64_t begin = 0, size = 0;
+    if ((PyObject *)Py_TYPE(value) == self->held[ARRAY]) {
+        Py_buffer view;
+        if (PyObject_GetBuffer(value, &view, PyBUF_SIMPLE | PyBUF_WRITABLE) < 0)
+            return 0;
+        begin = (uint64_t)(uintptr_t)view.buf;
+        size = (uint64_t)view.len;
+        PyBuffer_Release(&view);
+    } else if ((PyObject *)Py_TYPE(value) == self->held[TENSOR]) {
+        PyObject *layout = PyObject_GetAttr(value, names[A_layout]);
+        int strided = layout == self->held[STRIDED];
+        Py_XDECREF(layout);
+        if (!strided || is_true(value, A_is_cpu, 0) != 1 || is_true(value, A_is_contiguous, 1) != 1 ||
+            is_true(value, A_requires_grad, 0) || is_true(value, A_is_neg, 1) || is_true(value, A_is_nested, 0))
+            return 0;
+        begin = number_of(value, A_data_ptr, 1);
+        size = begin < SELDOM ? 0 : number_of(value, A_nbytes, 0);
+    }
+    if (size == 0 || PyErr_Occurred() || takes(parameter, value) != 1)
         return 0;
     return put_address(self, slot, parameter, begin, begin, size);
 }
@@ -330,13 +317,10 @@ static int set_parameters(Launcher *self, PyObject *parameters) {
         PyErr_NoMemory();
         return -1;
     }
-    for (; self->count < count; self->count++) {
-        Parameter *one = &self->parameters[self->count];
+    for (Parameter *one = self->parameters; self->count < count; self->count++, one++)
         if (!PyArg_ParseTuple(PyTuple_GetItem(parameters, self->count), "cnLKO", &one->kind, &one->bounds, &one->lowest,
                               &one->mask, &one->dtypes))
             return -1;
-        Py_INCREF(one->dtypes);
-    }
     return 0;
 }
 
@@ -350,8 +334,9 @@ static int launcher_init(PyObject *object, PyObject *given, PyObject *Py_UNUSED(
                           &self->arena_size, &seconds, &self->worth, &PyTuple_Type, &held))
         return -1;
     for (Py_ssize_t at = 0; at < HELD; at++)
-        if ((self->held[at] = Py_XNewRef(PyTuple_GetItem(held, at))) == NULL)
+        if ((self->held[at] = PyTuple_GetItem(held, at)) == NULL)
             return -1;
+    self->given = Py_NewRef(given);
     self->record = (unsigned char *)(uintptr_t)record;
     self->seconds = (double *)(uintptr_t)seconds;
     self->driver = (int32_t(*)(void *, void *))(uintptr_t)driver;
@@ -361,24 +346,14 @@ static int launcher_init(PyObject *object, PyObject *given, PyObject *Py_UNUSED(
 static int launcher_traverse(PyObject *object, visitproc visit, void *arg) {
     Launcher *self = (Launcher *)object;
     Py_VISIT(Py_TYPE(object));
-    for (Py_ssize_t at = 0; at < self->count; at++) {
-        Py_VISIT(self->parameters[at].dtypes);
-        Py_VISIT(self->parameters[at].last);
-    }
-    for (Py_ssize_t at = 0; at < HELD; at++)
-        Py_VISIT(self->held[at]);
+    Py_VISIT(self->given);
     return 0;
 }
 
 static int launcher_clear(PyObject *object) {
     Launcher *self = (Launcher *)object;
-    for (Py_ssize_t at = 0; at < self->count; at++) {
-        Py_CLEAR(self->parameters[at].dtypes);
-        Py_CLEAR(self->parameters[at].last);
-    }
-    self->count = 0;
-    for (Py_ssize_t at = 0; at < HELD; at++)
-        Py_CLEAR(self->held[at]);
+    self->busy = 1; /* calls return False from now on */
+    Py_CLEAR(self->given);
     return 0;
 }
 

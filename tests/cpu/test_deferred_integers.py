@@ -115,8 +115,8 @@ def test_tiles_are_put_together_by_the_bound_on_products(monkeypatch):
     for bound, is_right in ((1, False), (1 << 40, True)):
 
         def bounded(found: ProductPlan, bound: int = bound) -> ProductPlan:
-            assert found.deferral is not None
-            return replace(found, deferral=replace(found.deferral, largest=bound))
+            assert found.panels is not None
+            return replace(found, panels=replace(found.panels, largest=bound))
 
         planned(monkeypatch, change=lambda made, bounded=bounded: with_products(made, bounded))
         assert are_equal(results(made("signed signed", "%old"), a, b, start)) is is_right

@@ -128,7 +128,9 @@ def agrees(
 
 def deferred(text: str) -> int:
     """Return how many products of a program are deferred."""
-    return sum(product.deferral is not None for product in plan_of_text(text).body.products.values())
+    return sum(
+        bool(product.panels and product.panels.is_deferred) for product in plan_of_text(text).body.products.values()
+    )
 
 
 @pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False)], ids=["plain", "b", "a"])
@@ -244,7 +246,7 @@ def test_a_kernel_that_numbers_its_tiles_itself_has_panels_for_a_group_of_rows()
     own += "  %q = remi %sum_xy, %three signed : tile<i32>\n  %zero ="
     text = program().replace("%zero =", own, 1).replace("%i, %y]", "%i, %q]").replace("%x, %y]", "%x, %q]")
     agrees(text, 96, 96, 300, 10)
-    ways = [next(iter(plan_of_text(one).body.products.values())).deferral.left.ways for one in (program(), text)]
+    ways = [next(iter(plan_of_text(one).body.products.values())).panels.left.ways for one in (program(), text)]
     assert ways == [1, 8]
 
 

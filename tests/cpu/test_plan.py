@@ -73,7 +73,11 @@ USES: dict[str, tuple[str, str, Callable[[KernelPlan], object]]] = {
     "joined tile blocks": (text_of_example("saxpy"), "saxpy", lambda plan: plan.coarsening),
     "streams": (text_of_example("vector_add"), "vector_add", lambda plan: plan.streams),
     "kept panels": (program(), "k", lambda plan: plan.kept),
-    "deferred products": (program(), "k", lambda plan: any(each.deferral for each in plan.body.products.values())),
+    "deferred products": (
+        program(),
+        "k",
+        lambda plan: any(each.panels and each.panels.is_deferred for each in plan.body.products.values()),
+    ),
 }
 
 

@@ -52,7 +52,7 @@ def test_any_number_of_iterations(steps):
 def test_runs_that_are_full(monkeypatch, rows):
 
     def short(found: ProductPlan) -> ProductPlan:
-        return replace(found, deferral=replace(found.deferral, run=RunPlan(of_one_row=3, of_several=2)))
+        return replace(found, panels=replace(found.panels, run=RunPlan(of_one_row=3, of_several=2)))
 
     planned(monkeypatch, change=lambda made: with_products(made, short))
     for k in (5 * TILE, 6 * TILE, 6 * TILE + 3, 7 * TILE):

@@ -18,7 +18,8 @@ from tests.cpu.guarded import Guarded
 from tests.cpu.test_deferred_integers import are_equal, results, up_and_down
 from tests.cpu.test_deferred_products import compiled_anew, program
 from tileir.cpu.llvm.engine import host
-from tileir.cpu.matmul import few_rows, policy
+from tileir.cpu.matmul import policy
+from tileir.cpu.matmul.multiplication import ProductPanels
 
 __all__ = ["compiled_anew"]
 TILE = 64
@@ -33,16 +34,16 @@ STORED = f"%t3 = store_view_tko weak %ta, %a_tiles[%x, %zero] : {SQUARE}, {A_KIN
 
 
 @pytest.fixture(autouse=True)
-def made(monkeypatch) -> list[few_rows.TransposedRun]:
-    """The runs of tiles that are compiled."""
-    found: list[few_rows.TransposedRun] = []
-    add = few_rows.TransposedRun.add
+def made(monkeypatch) -> list[ProductPanels]:
+    """The products that are compiled to multiply transposed runs of tiles."""
+    found: list[ProductPanels] = []
+    multiply = ProductPanels.multiply_run
 
-    def noted(self: few_rows.TransposedRun, *given: object) -> None:
+    def noted(self: ProductPanels, *given: object) -> None:
         found.append(self)
-        add(self, *given)
+        multiply(self, *given)
 
-    monkeypatch.setattr(few_rows.TransposedRun, "add", noted)
+    monkeypatch.setattr(ProductPanels, "multiply_run", noted)
     return found
 
 

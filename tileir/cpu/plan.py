@@ -161,7 +161,7 @@ def plan_of(
         waits,
         coarsening,
         {} if "streams" in off else streams,
-        kept if any(plan.deferral or plan.kept for plan in products.values()) else None,
+        kept if any(plan.panels for plan in products.values()) else None,
         band,
     )
 

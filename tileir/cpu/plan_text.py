@@ -9,7 +9,7 @@ from tileir.cpu.analysis.fusion import fusible
 from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.analysis.streams import next_place
 from tileir.cpu.emit.record import COLUMNS, CheckLevel
-from tileir.cpu.matmul.policy import ALL_COLUMNS, FEW, DeferralPlan, PanelRoom, ProductOp
+from tileir.cpu.matmul.policy import ALL_COLUMNS, FEW, PanelPlan, PanelRoom, ProductOp
 from tileir.cpu.plan import FunctionPlan, KernelPlan, ReductionPlan, waits_for_others
 from tileir.ir.core import Op, Value
 from tileir.ir.diagnostics import place_text
@@ -152,36 +152,37 @@ _GROUPS = {1: "", 2: "pairs of ", 4: "quads of "}
 
 def _product(function: FunctionPlan, op: ProductOp) -> Iterator[str]:
     plan = function.products[op]
-    shape, size = plan.shape, plan.size if plan.deferral is None else plan.deferral.size
+    shape, size = plan.shape, (plan.panels or plan).size
     transposed = ", of the transposed factors" if plan.swapped else ""
     elements = f"{_GROUPS[plan.product.group]}{plan.product.element.name}"
     where = "on the matrix unit" if size.uses_matrix_unit else "in registers"
     yield f"{shape.m} x {shape.n} x {shape.k}{transposed} in {elements}, {size.rows} x {size.columns} sums {where}"
-    if plan.deferral is not None:
-        yield from _deferral(plan.deferral)
-    if plan.kept is not None:
-        yield f"packed tiles of the right factor stay for other tile blocks, {_room(plan.kept)}"
+    if plan.panels is not None:
+        yield from _panels(plan.panels)
     yield from _few_rows(function, op, min(size.rows, FEW))
 
 
-def _deferral(plan: DeferralPlan) -> Iterator[str]:
-    yield f"deferred: tiles of {plan.tiles} iterations are packed along K, then multiplied at once"
-    if plan.left.is_tagged and plan.right.is_tagged:
+def _panels(plan: PanelPlan) -> Iterator[str]:
+    if plan.is_deferred:
+        yield f"deferred: tiles of {plan.tiles} iterations are packed along K, then multiplied at once"
+    if plan.left is None:
+        yield f"packed tiles of the right factor stay for other tile blocks, {_room(plan.right)}"
+    elif plan.left.is_tagged and plan.right.is_tagged:
         yield f"packed tiles stay for other tile blocks, {_room(plan.left)} and {_room(plan.right)}"
 
 
 def _few_rows(function: FunctionPlan, op: ProductOp, few: int) -> Iterator[str]:
     plan, is_never = function.products[op], function.live is None or function.live.store_of(op) is None
-    deferral, rows = plan.deferral, op.acc.tile.shape[-2]
+    panels, rows = plan.panels, op.acc.tile.shape[-2]
     if not plan.reads_few_rows or plan.swapped or (is_never and rows > few):
         return
-    if deferral is not None and deferral.transposed is not None:
-        most = deferral.transposed.tiles
+    if panels is not None and panels.transposed is not None:
+        most = panels.transposed.tiles
         yield f"up to 16 rows: the transposed product, of up to {most} tiles that follow one another in memory"
         return
     yield f"up to {few} rows: the right factor is read from memory into registers"
-    if deferral is not None and deferral.run is not None:
-        one, several = deferral.run.of_one_row, deferral.run.of_several
+    if panels is not None and panels.run is not None:
+        one, several = panels.run.of_one_row, panels.run.of_several
         yield f"then up to {one} tiles that follow one another in memory are read at once, {several} for several rows"
 
 

@@ -8,7 +8,7 @@ tiles of the factor, so that some share one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from llvmlite import ir
@@ -25,7 +25,7 @@ from tileir.cpu.emit.slots import Slot
 from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView, Tile, wide
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.accumulators import I32_MAXIMUM
-from tileir.cpu.matmul.multiplication import Deferral, Repeated, new_deferral, new_repeated
+from tileir.cpu.matmul.multiplication import ProductPanels, new_product_panels
 from tileir.cpu.matmul.policy import ProductOp, fixed_dimensions, is_zero, load_of
 from tileir.ir import types as t
 from tileir.ir.core import Value
@@ -38,11 +38,8 @@ from tileir.ops.module import Entry
 def reserve_panels(lowering: Lowering, entry: Entry) -> None:
     """Set memory aside, where an entry begins, for the panels of products in its loops."""
     for op, plan in lowering.products.items():
-        if plan.deferral is not None:
-            lowering.panels[op] = new_deferral(lowering.emit, plan)
-    for op, plan in lowering.products.items():
-        if plan.kept is not None:
-            lowering.panels[op] = new_repeated(lowering.emit, plan)
+        if plan.panels is not None:
+            lowering.panels[op] = new_product_panels(lowering.emit, plan.product, plan.panels)
     if lowering.plan.kept is not None:
         several = _several_blocks(lowering)
         lowering.keeps_panels = lowering.builder.and_(_no_overlap(lowering, entry, lowering.plan.kept), several)
@@ -83,48 +80,36 @@ def _forget_panels(lowering: Lowering, several: ir.Value) -> None:
     with builder.if_then(builder.and_(is_first, several), likely=False):
         builder.store(I64(1), begun)
         for found in lowering.panels.values():
-            for panels in found.panels:
-                panels.forget(builder)
+            for panels in (found.left, found.right, found.transposed):
+                if panels is not None:
+                    panels.forget(builder)
 
 
 # ---------------------------------------------------------------- in front of a loop
 
 
 def begin_products(lowering: Lowering, loop: control.For) -> None:
-    """Begin with empty panels for deferred products. Each time that the code of a device function stands somewhere it
-    has panels of its own."""
+    """Begin without tiles in panels, and find out which of those stay that other tile blocks packed. Each time that the
+    code of a device function stands somewhere it has panels of its own."""
     if lowering.here is not lowering.plan.body:
-        for op in _products(loop):
-            if lowering.products[op].deferral is not None:
-                lowering.panels[op] = new_deferral(lowering.emit, lowering.products[op])
-    stays = _unchanged_by_block(lowering, loop)
-    for op, found in _deferred(lowering, loop):
+        for op in loop.body.ops:
+            plan = lowering.products.get(op)
+            if plan is not None and plan.panels is not None:
+                lowering.panels[op] = new_product_panels(lowering.emit, plan.product, plan.panels)
+    products = _with_panels(lowering, loop)
+    stays = _unchanged_by_block(lowering, loop) if products else I1(0)
+    for op, found in products:
         found.begin(lowering.builder)
-        left, right = (_kept(lowering, loop, stays, factor) for factor in (op.lhs, op.rhs))
-        left, right = replace(found.left, kept=left), replace(found.right, kept=right)
-        rows = found.transposed
-        if rows is not None:
-            rows = replace(rows, panels=replace(rows.panels, kept=left.kept))
-        lowering.panels[op] = replace(found, left=left, right=right, transposed=rows)
+        left, transposed = found.left, found.transposed
+        if left is not None:
+            left = replace(left, kept=_kept(lowering, loop, stays, op.lhs))
+            transposed = transposed and replace(transposed, kept=left.kept)
+        right = replace(found.right, kept=_kept(lowering, loop, stays, op.rhs))
+        lowering.panels[op] = replace(found, left=left, right=right, transposed=transposed)
 
 
-def begin_repeated(lowering: Lowering, loop: control.For) -> None:
-    """Find out which right factors stay that other tile blocks read again: others are packed each time."""
-    for op in _products(loop):
-        found = lowering.panels.get(op)
-        if isinstance(found, Repeated):
-            found.begin(lowering.builder)
-            kept = _kept(lowering, loop, _unchanged_by_block(lowering, loop), op.rhs)
-            lowering.panels[op] = replace(found, right=replace(found.right, kept=kept))
-
-
-def _products(loop: control.For) -> Iterator[ProductOp]:
-    return (op for op in loop.body.ops if isinstance(op, ProductOp))
-
-
-def _deferred(lowering: Lowering, loop: control.For) -> list[tuple[ProductOp, Deferral]]:
-    found = ((op, lowering.panels.get(op)) for op in _products(loop))
-    return [(op, panels) for op, panels in found if isinstance(panels, Deferral)]
+def _with_panels(lowering: Lowering, loop: control.For) -> list[tuple[ProductOp, ProductPanels]]:
+    return [(op, lowering.panels[op]) for op in loop.body.ops if isinstance(op, ProductOp) and op in lowering.panels]
 
 
 def _kept(lowering: Lowering, loop: control.For, stays: ir.Value, factor: Value) -> ir.Value:
@@ -186,8 +171,8 @@ def _is_shared(lowering: Lowering, view: NativeTileView, positions: Iterable[int
 def bound_sums(lowering: Lowering, loop: control.For, slots: Sequence[Slot]) -> None:
     """Find out, in front of a loop that carries its values in `slots`, how long no sum can leave i32."""
     builder = lowering.builder
-    for op, found in _deferred(lowering, loop):
-        if found.plan.largest is not None:
+    for op, found in _with_panels(lowering, loop):
+        if found.plan.largest is not None and found.plan.first is not None:
             slot = dict(zip(carried_arguments(loop), slots))[op.acc]
             start = I64(0) if is_zero(found.plan.first) else _largest_magnitude(lowering.emit, slot)
             most = I64(found.plan.shape.k * found.plan.largest)
@@ -214,7 +199,7 @@ def begin_iteration_of_products(
     lowering: Lowering, loop: control.For, position: ir.Value, step: ir.Value, upper: ir.Value
 ) -> None:
     """Tell deferred products whether the iteration is the last one: as the loop finds out at its end."""
-    deferred = _deferred(lowering, loop)
+    deferred = [(op, found) for op, found in _with_panels(lowering, loop) if found.plan.is_deferred]
     if not deferred:
         return
     builder = lowering.builder

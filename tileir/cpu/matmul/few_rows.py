@@ -30,8 +30,8 @@ from tileir.cpu.matmul.microkernel import (
     put_column,
     release,
 )
-from tileir.cpu.matmul.panels import LINES_AT_A_TIME, Factor, Packer, Panels, Strided, flipped, new_panels
-from tileir.cpu.matmul.policy import PanelRoom, RunPlan
+from tileir.cpu.matmul.panels import LINES_AT_A_TIME, Factor, Packer, Strided, flipped
+from tileir.cpu.matmul.policy import RunPlan
 from tileir.cpu.matmul.products import SIDE, Product
 
 # ---------------------------------------------------------------- runs
@@ -124,10 +124,10 @@ def most_tiles(builder: ir.IRBuilder, plan: RunPlan, rows: ir.Value) -> ir.Value
     return builder.select(is_one, I64(plan.of_one_row), I64(plan.of_several))
 
 
-def new_run(emit: Emitter, sides: int) -> Run:
-    """Return an empty run of tiles in memory, of so many factors."""
-    made = (RunSide(emit.stack(PTR), emit.stack(I64), emit.stack(I64)) for _ in range(sides))
-    return Run(tuple(made), emit.stack(I64))
+def new_run(emit: Emitter) -> Run:
+    """Return an empty run of tiles of both factors."""
+    left, right = (RunSide(emit.stack(PTR), emit.stack(I64), emit.stack(I64)) for _ in range(2))
+    return Run((left, right), emit.stack(I64))
 
 
 # ---------------------------------------------------------------- rows by columns, in vectors
@@ -378,53 +378,6 @@ def _sum(builder: ir.IRBuilder, left: ir.Value, right: ir.Value) -> ir.Value:
 _AHEAD = 4 * CACHE_LINE
 """Bytes along K that are asked for ahead."""
 
-MultiplyTransposed = Callable[[Strided, ir.Value], None]
-"""(right factor, how many tiles) multiplies a run."""
-
-
-@dataclass(frozen=True)
-class TransposedRun:
-    """The tiles of the right factor that wait, and the panels of the rows that they are multiplied with."""
-
-    product: Product
-    run: Run
-    panels: Panels
-    panel: ir.Value
-    """The stack cell of the present panel."""
-
-    @property
-    def tiles(self) -> int:
-        """Tiles of a run at most."""
-        return self.panels.room.tiles
-
-    def serves(self, right: Factor) -> bool:
-        """Return whether a right factor can be multiplied where it lies."""
-        memory = right.memory
-        if memory is None or right.address is None:
-            return False
-        return memory.along_k and memory.element is self.product.element
-
-    def begin(self, builder: ir.IRBuilder) -> None:
-        """Begin the loop without waiting tiles."""
-        self.run.begin(builder)
-
-    def add(
-        self, packer: Packer, right: Factor, number: ir.Value, last: ir.Value, multiply: MultiplyTransposed
-    ) -> None:
-        """Append tiles, those of the left factor by a packer; `number` is the stack cell of that of the run."""
-        emit, left, steps = packer.emit, packer.source, packer.steps
-
-        def pack(tile: ir.Value) -> None:
-            place = self.panels.place(emit, left, emit.builder.load(number, typ=I64), tile, steps)
-            emit.builder.store(place.panel, self.panel)
-            with place.unless_packed(emit, left):
-                replace(packer, place=place).few_lines()
-
-        def multiply_run(memories: Sequence[Strided], tiles: ir.Value) -> None:
-            multiply(memories[0], tiles)
-
-        self.run.add(emit, [right], I64(self.tiles), last, multiply_run, pack)
-
 
 @dataclass(frozen=True)
 class TransposedColumns:
@@ -494,9 +447,3 @@ class TransposedColumns:
 
     def _column(self, builder: ir.IRBuilder, buffer: ir.Value, column: ir.Value) -> ir.Value:
         return builder.gep(buffer, [column], source_etype=self.product.total)
-
-
-def new_transposed(emit: Emitter, product: Product, room: PanelRoom) -> TransposedRun:
-    """Return an empty run of tiles; panels of the rows have so much room."""
-    panels = new_panels(emit, room)
-    return TransposedRun(product, new_run(emit, 1), panels, emit.stack(PTR))

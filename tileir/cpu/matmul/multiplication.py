@@ -10,18 +10,16 @@ from llvmlite import ir
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import Emitter, as_register
 from tileir.cpu.emit.tiles import Window
-from tileir.cpu.matmul.accumulators import ColumnStart, SaturatingSums, StoredSums, Sums, sums_in
+from tileir.cpu.matmul.accumulators import ColumnStart, SaturatingSums, StoredSums, Sums, Zeros, sums_in
 from tileir.cpu.matmul.few_rows import (
     FLIPPED,
     Direct,
     Rows,
     Run,
     TransposedColumns,
-    TransposedRun,
     direct,
     most_tiles,
     new_run,
-    new_transposed,
 )
 from tileir.cpu.matmul.microkernel import UNROLLED, WORD_BYTES, Panel, multiply
 from tileir.cpu.matmul.panels import (
@@ -34,44 +32,39 @@ from tileir.cpu.matmul.panels import (
     Strided,
     new_panels,
 )
-from tileir.cpu.matmul.policy import FEW, Blocking, DeferralPlan, ProductPlan, Shape
+from tileir.cpu.matmul.policy import FEW, Blocking, PanelPlan, ProductPlan, Shape
 from tileir.cpu.matmul.products import SIDE, Product
 
-Multiply = Callable[[Sums, list[ir.Value], tuple[ir.Value, int]], None]
-"""(sums, their bases, how many steps and a number that divides it) multiplies what is in panels."""
+Multiply = Callable[[Sums, list[ir.Value], tuple[ir.Value, int] | None], None]
+"""(sums, their bases, how many steps, and a number that divides it, if not all) multiplies what is in panels."""
 MultiplyTiles = Callable[[Sums, list[ir.Value], ir.Value, ir.Value], None]
 """(sums, their bases, first tile, how many) multiplies tiles of a run."""
 
 
 @dataclass(frozen=True)
-class Deferral:
-    """The panels of a deferred product and their fill state.
+class ProductPanels:
+    """The panels of a product in a loop, and how far they are filled.
 
-    They are multiplied when they are full and in the last iteration of the loop; the terms of each element are added
-    in the same order. Sums that saturate are clamped each time, so tiles are collected as long as no sum can leave
-    its type, whatever the factors hold, and multiplied one by one from then on. Stack cells: `filled`, the number of
-    tiles in a panel, and `number`, the number of earlier panels.
+    Those of a deferred product are multiplied when they are full and in the last iteration of the loop; the terms of
+    each element are added in the same order. Sums that saturate are clamped each time, so tiles are collected as long
+    as no sum can leave its type, whatever the factors hold, and multiplied one by one from then on. Stack cells:
+    `filled`, the number of tiles in a panel, and `number`, the number of earlier panels.
     """
 
     product: Product
-    plan: DeferralPlan
-    left: Panels
+    plan: PanelPlan
+    left: Panels | None
     right: Panels
     filled: ir.Value
     number: ir.Value
     run: Run | None
     """The tiles that wait where rows are few; None if the loop does not allow that."""
-    transposed: TransposedRun | None
-    """The same run for a matrix unit."""
+    transposed: Panels | None
+    """Panels of the rows that a matrix unit multiplies a run of right tiles with."""
     last: ir.Value
     """An i1 that is set in the last iteration of the loop."""
     together: ir.Value | None = None
     """An i64: for so many panels tiles are put together, as no sum can saturate. None if none ever does."""
-
-    @property
-    def panels(self) -> list[Panels]:
-        """Return all panels that may stay."""
-        return [self.left, self.right, *([] if self.transposed is None else [self.transposed.panels])]
 
     @property
     def tile_steps(self) -> int:
@@ -81,9 +74,8 @@ class Deferral:
         """Forget what is packed, where the loop begins."""
         for cell in (self.filled, self.number):
             builder.store(I64(0), cell)
-        for run in (self.run, self.transposed):
-            if run is not None:
-                run.begin(builder)
+        if self.run is not None:
+            self.run.begin(builder)
 
     def place(self, emit: Emitter, panels: Panels, source: Factor) -> PanelPlace:
         """Return the place of the next tile of a factor."""
@@ -95,15 +87,13 @@ class Deferral:
         is_first = builder.icmp_unsigned("==", builder.load(self.filled, typ=I64), I64(0))
         return builder.and_(self.last, is_first)
 
-    @property
-    def flips(self) -> bool:
-        """True if the left factor's sign bits are inverted in its panels."""
-        return self.product.flips(self.plan.size.uses_matrix_unit)
-
     def advance(self, emit: Emitter, acc: Window, steps: ir.Value | None, multiply: Multiply) -> None:
         """Count a packed tile of `steps` steps (all if None), and `multiply` the panels when they are due."""
         builder = emit.builder
-        number = builder.load(self.number, typ=I64)
+        if not self.plan.is_deferred:
+            multiply(self._stored_sums(acc), [acc.base], None if steps is None else (steps, self.plan.shape.k))
+            self._next_panel(builder)
+            return
         filled = builder.add(builder.load(self.filled, typ=I64), I64(1))
         builder.store(filled, self.filled)
         is_full = builder.icmp_unsigned("==", filled, I64(self.plan.tiles))
@@ -114,42 +104,54 @@ class Deferral:
                 made = builder.sub(made, builder.sub(I64(self.tile_steps), steps))
             self._multiply(emit, acc, (made, self.tile_steps), multiply)
             builder.store(I64(0), self.filled)
-            builder.store(builder.add(number, I64(1)), self.number)
+            self._next_panel(builder)
+
+    def _next_panel(self, builder: ir.IRBuilder) -> None:
+        builder.store(builder.add(builder.load(self.number, typ=I64), I64(1)), self.number)
 
     def _multiply(self, emit: Emitter, acc: Window, some: tuple[ir.Value, int], multiply: Multiply) -> None:
         """Multiply; sums that are known not to saturate are taken from memory and stored unchanged."""
-        stored, saturating = self._sums(acc)
-        if self.together is None:
-            multiply(stored, [acc.base], some)
-        elif self.flips:
-            multiply(saturating, [acc.base], some)
-        else:
-            in_range = self._stays_in_range(emit.builder)
-            with emit.one_way(), emit.builder.if_else(in_range, likely=True) as (then, otherwise):
-                with then:
-                    multiply(stored, [acc.base], some)
-                with otherwise:
-                    multiply(saturating, [acc.base], some)
+        if self.product.flips(self.plan.size.uses_matrix_unit) and self.together is not None:
+            multiply(self._saturating_sums, [acc.base], some)
+            return
+        self._unless_saturated(
+            emit,
+            1,
+            lambda: multiply(self._stored_sums(acc), [acc.base], some),
+            lambda: multiply(self._saturating_sums, [acc.base], some),
+        )
 
-    def multiply_transposed(self, emit: Emitter, acc: Window, tiles: ir.Value, multiply: MultiplyTiles) -> None:
-        """Multiply a run of `tiles` tiles at once, unless a sum may saturate in between."""
+    def multiply_run(self, emit: Emitter, acc: Window, tiles: ir.Value, multiply: MultiplyTiles) -> None:
+        """Multiply a transposed run of `tiles` tiles at once, unless a sum may saturate in between."""
         assert self.transposed is not None
-        builder, (stored, saturating) = emit.builder, self._sums(acc)
-        if self.together is None:
-            multiply(stored, [acc.base], I64(0), tiles)
-        else:
-            in_range = self._stays_in_range(builder, self.transposed.tiles // self.plan.tiles)
-            with emit.one_way(), builder.if_else(in_range, likely=True) as (then, otherwise):
-                with then:
-                    multiply(stored, [acc.base], I64(0), tiles)
-                with otherwise, emit.counted(I64(0), tiles) as tile:
-                    multiply(saturating, [acc.base], tile, I64(1))
-        builder.store(builder.add(builder.load(self.number, typ=I64), I64(1)), self.number)
 
-    def _sums(self, acc: Window) -> tuple[StoredSums, SaturatingSums]:
-        """Return sums that are known not to saturate, and others."""
-        columns, total = self.plan.shape.n, self.product.total
-        return StoredSums(columns, acc.type.number, total), SaturatingSums(columns, total)
+        def one_by_one() -> None:
+            with emit.counted(I64(0), tiles) as tile:
+                multiply(self._saturating_sums, [acc.base], tile, I64(1))
+
+        def at_once() -> None:
+            multiply(self._stored_sums(acc), [acc.base], I64(0), tiles)
+
+        self._unless_saturated(emit, self.transposed.room.tiles // self.plan.tiles, at_once, one_by_one)
+        self._next_panel(emit.builder)
+
+    def _unless_saturated(self, emit: Emitter, each: int, plain: Callable[[], None], other: Callable[[], None]) -> None:
+        """Emit `plain`, and `other` for where a sum may saturate; a panel counts as `each` tiles."""
+        if self.together is None:
+            plain()
+            return
+        with emit.one_way(), emit.builder.if_else(self._stays_in_range(emit.builder, each), likely=True) as ways:
+            for way, code in zip(ways, (plain, other)):
+                with way:
+                    code()
+
+    def _stored_sums(self, acc: Window) -> StoredSums:
+        """Return sums that are known not to saturate."""
+        return StoredSums(self.plan.shape.n, acc.type.number, self.product.total, isinstance(acc, Zeros))
+
+    @property
+    def _saturating_sums(self) -> SaturatingSums:
+        return SaturatingSums(self.plan.shape.n, self.product.total)
 
     def _stays_in_range(self, builder: ir.IRBuilder, each: int = 1) -> ir.Value:
         """Return an i1 that is set if no sum of the present panels can saturate; a panel counts as `each` tiles."""
@@ -159,50 +161,14 @@ class Deferral:
         return builder.icmp_signed("<", builder.load(self.number, typ=I64), together)
 
 
-def new_deferral(emit: Emitter, found: ProductPlan) -> Deferral:
-    """Take memory for the panels of a deferred product."""
-    product, plan = found.product, found.deferral
-    assert plan is not None
-    left, right = new_panels(emit, plan.left), new_panels(emit, plan.right)
-    cells = emit.stack(I64), emit.stack(I64)
-    run = None if plan.run is None else new_run(emit, 2)
-    transposed = None if plan.transposed is None else new_transposed(emit, product, plan.transposed)
-    return Deferral(product, plan, left, right, *cells, run, transposed, I1(1))
-
-
-# ---------------------------------------------------------------- factors that other tile blocks read again
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """The panels of a right factor, of `steps` along K each, and the stack cell that counts iterations."""
-
-    right: Panels
-    steps: int
-    number: ir.Value
-
-    @property
-    def panels(self) -> list[Panels]:
-        """Return all panels that may stay."""
-        return [self.right]
-
-    def begin(self, builder: ir.IRBuilder) -> None:
-        """Count from 0 where the loop begins."""
-        builder.store(I64(0), self.number)
-
-    def place(self, emit: Emitter, panels: Panels, source: Factor) -> PanelPlace:
-        """Return the place of the factor in this iteration."""
-        return panels.place(emit, source, emit.builder.load(self.number, typ=I64), I64(0), self.steps)
-
-    def advance(self, builder: ir.IRBuilder) -> None:
-        """Count an iteration."""
-        builder.store(builder.add(builder.load(self.number, typ=I64), I64(1)), self.number)
-
-
-def new_repeated(emit: Emitter, found: ProductPlan) -> Repeated:
-    """Take memory for the panels of a right factor that stay."""
-    assert found.kept is not None
-    return Repeated(new_panels(emit, found.kept), found.shape.k // found.product.group, emit.stack(I64))
+def new_product_panels(emit: Emitter, product: Product, plan: PanelPlan) -> ProductPanels:
+    """Take memory for the panels of a product."""
+    left, right, transposed = (
+        None if room is None else new_panels(emit, room) for room in (plan.left, plan.right, plan.transposed)
+    )
+    assert right is not None
+    run = None if plan.run is None and transposed is None else new_run(emit)
+    return ProductPanels(product, plan, left, right, emit.stack(I64), emit.stack(I64), run, transposed, I1(1))
 
 
 # ---------------------------------------------------------------- factors that are multiplied where they lie
@@ -276,14 +242,14 @@ def either(builder: ir.IRBuilder, serves: ir.Value | None, factor: Factor, packe
 
 @dataclass(frozen=True)
 class Multiplication:
-    """``acc += left @ right``; `panels` are those of factors that are not packed into new ones each time."""
+    """``acc += left @ right``; `panels` are those of factors that outlive the iteration."""
 
     emit: Emitter
     plan: ProductPlan
     left: Factor
     right: Factor
     acc: Window
-    panels: Deferral | Repeated | None
+    panels: ProductPanels | None
     depth: ir.Value | None = None
     """The part of K that counts, an i64, if not all: both factors are zeros beyond it."""
 
@@ -297,11 +263,7 @@ class Multiplication:
 
     @property
     def size(self) -> Blocking:
-        return self.plan.size if self.deferral is None else self.deferral.plan.size
-
-    @property
-    def deferral(self) -> Deferral | None:
-        return self.panels if isinstance(self.panels, Deferral) else None
+        return self.plan.size if self.panels is None else self.panels.plan.size
 
     @property
     def sums(self) -> Sums:
@@ -315,12 +277,11 @@ class Multiplication:
 
     def emit_all(self) -> None:
         """Emit the product; few rows take another way, where possible."""
-        transposed, run = self._transposed(), self._run()
-        if transposed is not None:
-            self._if_few(lambda rows: self._multiply_transposed(transposed, rows), self._multiply_many, SIDE)
+        if self._is_transposed():
+            self._if_few(self._multiply_transposed, self._multiply_many, SIDE)
             return
-        if run is not None:
-            self._if_few(lambda rows: self._multiply_run(run, rows), self._multiply_many, self._most)
+        if self._waits():
+            self._if_few(self._multiply_run, self._multiply_many, self._most)
             return
         left, chosen = self._left_panels()
         few = self._few(self.right, Rows.of(left, self.product))
@@ -358,18 +319,16 @@ class Multiplication:
         flips = self.product.flip_left and not self.flips
         return direct(self._packer(right), left, flips, self.shape.n, self.sums)
 
-    def _run(self) -> Run | None:
-        """Return the run of tiles that is multiplied where rows are few; None where tiles do not lie along K as they
-        are multiplied."""
-        deferral, memory = self.deferral, self.left.memory
-        if deferral is None or self.left.needed is None or memory is None or memory.element is not self.product.element:
-            return None
-        for side in (self.left, self.right):
-            if side.memory is None or not side.memory.along_k or side.address is None:
-                return None
-        return deferral.run if self._few(self.right, _rows(memory)) is not None else None
+    def _waits(self) -> bool:
+        """Return whether tiles wait for later ones where rows are few: they lie along K as they are multiplied."""
+        memory = self.left.memory
+        if self.panels is None or self.panels.plan.run is None or self.left.needed is None or memory is None:
+            return False
+        lies_along_k = all(_lies_along_k(side) for side in (self.left, self.right))
+        is_plain = memory.element is self.product.element
+        return lies_along_k and is_plain and self._few(self.right, _rows(memory)) is not None
 
-    def _multiply_run(self, run: Run, rows: ir.Value) -> None:
+    def _multiply_run(self, rows: ir.Value) -> None:
         def multiply_run(memories: Sequence[Strided], tiles: ir.Value) -> None:
             left, right = memories
             few = self._few(replace(self.right, memory=right), _rows(left))
@@ -377,26 +336,34 @@ class Multiplication:
             steps = self.emit.builder.mul(tiles, I64(self.shape.k // self.product.group))
             few.along(steps).multiply(self.emit, rows, [self.acc.base])
 
-        assert self.deferral is not None and self.deferral.plan.run is not None
-        most = most_tiles(self.emit.builder, self.deferral.plan.run, rows)
-        run.add(self.emit, (self.left, self.right), most, self.deferral.last, multiply_run)
+        panels = self.panels
+        assert panels is not None and panels.run is not None and panels.plan.run is not None
+        most = most_tiles(self.emit.builder, panels.plan.run, rows)
+        panels.run.add(self.emit, (self.left, self.right), most, panels.last, multiply_run)
 
     # ------------------------------------------------------------ few rows on a matrix unit
 
-    def _transposed(self) -> TransposedRun | None:
-        """Return the run of the right factor's tiles that a matrix unit multiplies where rows are few; None if it
-        cannot, or if they never are."""
-        transposed = self.deferral.transposed if self.deferral is not None else None
-        is_never = self.left.needed is None and self.shape.m > SIDE
-        return transposed if transposed is not None and transposed.serves(self.right) and not is_never else None
+    def _is_transposed(self) -> bool:
+        """Return whether a matrix unit multiplies a run of right tiles where they lie if rows are few."""
+        if self.panels is None or self.panels.transposed is None or (self.left.needed is None and self.shape.m > SIDE):
+            return False
+        memory = self.right.memory
+        return memory is not None and _lies_along_k(self.right) and memory.element is self.product.element
 
-    def _multiply_transposed(self, transposed: TransposedRun, rows: ir.Value) -> None:
-        emit, builder, deferral = self.emit, self.emit.builder, self.deferral
-        assert deferral is not None
-        tile_steps, element_bytes = deferral.tile_steps, self.product.element.byte_size
+    def _multiply_transposed(self, rows: ir.Value) -> None:
+        emit, builder, panels = self.emit, self.emit.builder, self.panels
+        assert panels is not None and panels.transposed is not None and panels.run is not None
+        tile_steps, element_bytes = panels.tile_steps, self.product.element.byte_size
+        present, transposed, packer = emit.stack(PTR), panels.transposed, self._packer(self.left)
 
-        def multiply_run(right: Strided, tiles: ir.Value) -> None:
-            panel = builder.load(transposed.panel, typ=PTR)
+        def pack(tile: ir.Value) -> None:
+            place = transposed.place(emit, self.left, builder.load(panels.number, typ=I64), tile, packer.steps)
+            builder.store(place.panel, present)
+            with place.unless_packed(emit, self.left):
+                replace(packer, place=place).few_lines()
+
+        def multiply_run(memories: Sequence[Strided], tiles: ir.Value) -> None:
+            (right,), panel = memories, builder.load(present, typ=PTR)
             pitch = builder.mul(right.by_line, I64(element_bytes))
 
             def multiply_tiles(sums: Sums, bases: list[ir.Value], first: ir.Value, count: ir.Value) -> None:
@@ -406,9 +373,10 @@ class Multiplication:
                 steps = builder.mul(count, I64(tile_steps))
                 code.multiply(emit, [rows, self.right.lines_needed, words, lines, pitch, steps, *bases])
 
-            deferral.multiply_transposed(emit, self.acc, tiles, multiply_tiles)
+            panels.multiply_run(emit, self.acc, tiles, multiply_tiles)
 
-        transposed.add(self._packer(self.left), self.right, deferral.number, deferral.last, multiply_run)
+        right = replace(panels.run, sides=panels.run.sides[1:])
+        right.add(emit, [self.right], I64(transposed.room.tiles), panels.last, multiply_run, pack)
 
     # ------------------------------------------------------------ many rows
 
@@ -417,12 +385,10 @@ class Multiplication:
 
     def _multiply_panels(self, left: Panel) -> None:
         """Emit the product of all rows: the right factor is packed, then read for each block of rows."""
-        emit, product, size, deferral = self.emit, self.product, self.size, self.deferral
+        emit, product, size, panels = self.emit, self.product, self.size, self.panels
         right = self._right_panel()
-        if isinstance(self.panels, Repeated):
-            self.panels.advance(emit.builder)
-        shape = self.shape if deferral is None else deferral.plan.shape
-        needed, ahead = (self.left.needed, self.right.needed), deferral is not None
+        shape = self.shape if panels is None else panels.plan.shape
+        needed, ahead = (self.left.needed, self.right.needed), panels is not None and panels.plan.is_deferred
         steps = self._steps()
 
         def multiply_steps(sums: Sums, bases: list[ir.Value], some: tuple[ir.Value, int] | None) -> None:
@@ -430,10 +396,10 @@ class Multiplication:
                 bases = [*bases, self._flip_correction(shape, right, some)]
             multiply(emit, product, shape, size, (left, right), sums, bases, needed, some, ahead)
 
-        if deferral is None:
+        if panels is None:
             multiply_steps(self.sums, [self.acc.base], None if steps is None else (steps, shape.k))
         else:
-            deferral.advance(emit, self.acc, steps, multiply_steps)
+            panels.advance(emit, self.acc, steps, multiply_steps)
 
     def _steps(self) -> ir.Value | None:
         """Return the number of steps, None for all: a multiple of the unrolled ones and at least one step over zeros,
@@ -454,11 +420,11 @@ class Multiplication:
         """Return the left factor for few rows and for many: packed; where the product is deferred, at its place among
         the panels, unless it is there, or many rows are multiplied where they lie."""
         packer = self._packer(replace(self.left, flipped=self.flips))
-        if self.deferral is None:
+        panels = None if self.panels is None else self.panels.left
+        if self.panels is None or panels is None:
             panel = packer.left(self.size.rows, self.size.uses_matrix_unit)
             return panel, panel
-        builder, panels = self.emit.builder, self.deferral.left
-        place = self.deferral.place(self.emit, panels, packer.source)
+        builder, place = self.emit.builder, self.panels.place(self.emit, panels, packer.source)
         serves = left_serves(builder, self.product, self.size, self.left, self.right, self._most)
         serves = self._at_once(serves, panels)
         with place.unless_packed(self.emit, packer.source, serves):
@@ -481,10 +447,10 @@ class Multiplication:
     def _at_once(self, serves: ir.Value | None, panels: Panels) -> ir.Value | None:
         """Return an i1 that is set if a factor `serves`, and is multiplied once, at once and alone; None if that is
         never so."""
-        if serves is None or self.deferral is None or not self.plan.in_place:
+        if serves is None or self.panels is None or not self.panels.plan.is_deferred or not self.plan.in_place:
             return None
         builder = self.emit.builder
-        return builder.and_(builder.and_(serves, self.deferral.is_alone(builder)), builder.not_(panels.kept))
+        return builder.and_(builder.and_(serves, self.panels.is_alone(builder)), builder.not_(panels.kept))
 
     def _flip_correction(self, shape: Shape, right: Panel, some: tuple[ir.Value, int] | None) -> ir.Value:
         """Return a correction for each column that undoes the flipped sign bits of the left factor: a product with
@@ -495,6 +461,11 @@ class Multiplication:
         panels = Panel(word, 0, 0, 0), right
         multiply(self.emit, self.product, one_row, size, panels, ColumnStart(), [start], some=some)
         return start
+
+
+def _lies_along_k(factor: Factor) -> bool:
+    """Return whether the elements of a factor lie in memory, along K, at an address that can be told."""
+    return factor.memory is not None and factor.memory.along_k and factor.address is not None
 
 
 def _rows(memory: Strided) -> Rows:

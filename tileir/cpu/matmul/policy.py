@@ -144,22 +144,30 @@ class RunPlan:
 
 
 @dataclass(frozen=True)
-class DeferralPlan:
-    """A plan to multiply tiles of several iterations at once; `shape` and `size` are those of all `tiles` together."""
+class PanelPlan:
+    """Panels that outlive an iteration, each for `tiles` tiles along K; `shape` and `size` are those of all of them.
+
+    A deferred product multiplies tiles of several iterations at once. One tile stays for other tile blocks only.
+    """
 
     shape: Shape
     size: Blocking
     tiles: int
-    left: PanelRoom
     right: PanelRoom
-    first: Value
-    """The sums in front of the loop."""
-    largest: int | None
+    left: PanelRoom | None = None
+    """None if the left factor is packed in each iteration."""
+    first: Value | None = None
+    """The sums of a deferred product in front of the loop."""
+    largest: int | None = None
     """The magnitude of the largest product of two elements, if sums may saturate."""
-    run: RunPlan | None
+    run: RunPlan | None = None
     """Set if tiles may wait for those of later iterations where rows are few."""
-    transposed: PanelRoom | None
+    transposed: PanelRoom | None = None
     """Panels of few rows, if a matrix unit makes the transposed product with them."""
+
+    @property
+    def is_deferred(self) -> bool:
+        return self.tiles > 1
 
 
 @dataclass(frozen=True)
@@ -171,9 +179,7 @@ class ProductPlan:
     swapped: bool
     shape: Shape
     size: Blocking
-    deferral: DeferralPlan | None = None
-    kept: PanelRoom | None = None
-    """Panels of a right factor that stay from tile block to tile block."""
+    panels: PanelPlan | None = None
     reads_few_rows: bool = True
     """True if the right factor is read from memory into registers where rows are few."""
     in_place: bool = True
@@ -200,7 +206,7 @@ class ProductPolicy:
         for loop in loops if "deferred products" not in self.without else ():
             for op in deferrable(fusion, loop):
                 ways = 1 if _runs_in_bands(op, axes) else WAYS
-                found[op] = replace(found[op], deferral=self._deferral(loop, op, found[op], keeps, ways))
+                found[op] = replace(found[op], panels=self._deferral(loop, op, found[op], keeps, ways))
         return found, self._keep_right_factors(fusion, found) if keeps else COLUMNS
 
     def plan(self, op: ProductOp) -> ProductPlan:
@@ -228,7 +234,7 @@ class ProductPolicy:
 
     def _deferral(
         self, loop: control.For, op: DeferrableOp, found: ProductPlan, keeps: bool, ways: int
-    ) -> DeferralPlan | None:
+    ) -> PanelPlan | None:
         """Plan panels for several tiles, those of the left factor in so many ways; None if one is deep enough, if
         another unit would multiply several, if rows are few, or where sums are rounded or looked at in between."""
         product, tile = found.product, found.shape
@@ -247,7 +253,7 @@ class ProductPolicy:
         waits = _only_reads(loop) and "runs of few rows" not in self.without
         longest = LONGEST_TRANSPOSED // (tile.k * product.element.byte_size)
         rows = SIDE * longest * tile.k * product.element.byte_size
-        return DeferralPlan(
+        return PanelPlan(
             shape,
             size,
             tiles,
@@ -273,7 +279,8 @@ class ProductPolicy:
         for op in loads:
             product, shape = found[op].product, found[op].shape
             size = shape.n * shape.k * product.element.byte_size
-            found[op] = replace(found[op], kept=panel_room(size, 1, 1, MOST_ITERATIONS))
+            room = panel_room(size, 1, 1, MOST_ITERATIONS)
+            found[op] = replace(found[op], panels=PanelPlan(shape, found[op].size, 1, room))
         return band
 
 
@@ -348,7 +355,7 @@ def load_of(factor: Value) -> views.LoadView | None:
 def _repeated_loads(fusion: Fusion, found: Products) -> Iterator[tuple[matmul.MmaF, views.LoadView]]:
     """Yield the products of loops that are not deferred and load their right factor there, with that load."""
     for op in fusion.operations:
-        if isinstance(op, matmul.MmaF) and found[op].deferral is None and _is_matrix(op, found[op]):
+        if isinstance(op, matmul.MmaF) and found[op].panels is None and _is_matrix(op, found[op]):
             loop, load = op.parent_op, load_of(op.rhs)
             if isinstance(loop, control.For) and load is not None and load.parent is loop.body:
                 yield op, load

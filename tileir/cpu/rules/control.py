@@ -17,7 +17,6 @@ from tileir.cpu.lowering.functions import call_function
 from tileir.cpu.lowering.products import (
     begin_iteration_of_products,
     begin_products,
-    begin_repeated,
     bound_sums,
 )
 from tileir.cpu.lowering.safepoints import begin_iteration, count_changes
@@ -104,7 +103,6 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     bound_sums(lowering, op, slots)
     counter = emit.stack(step.type)
     builder.store(lower, counter)
-    begin_repeated(lowering, op)
     head, body, latch, done = (builder.append_basic_block(name) for name in ("for", "for.body", "for.next", "for.end"))
     builder.branch(head)
     builder.position_at_end(head)

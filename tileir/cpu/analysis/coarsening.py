@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.analysis.expressions import Expression
-from tileir.analysis.region import is_view_box
+from tileir.analysis.region import is_view_box, source_dims
 from tileir.analysis.symbols import BlockId, Lane
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.loads import LoadPlacement, Loads
@@ -115,10 +115,8 @@ class _Longer:
         elif isinstance(op, core.GetTileBlockId):
             self.moving.add(op.results[self.axis])
             self.linear.add(op.results[self.axis])
-        elif isinstance(op, shapes.Broadcast):
-            self._broadcast(op)
-        elif isinstance(op, shapes.Reshape):
-            self._reshape(op)
+        elif isinstance(op, shapes.Broadcast | shapes.Reshape):
+            self._move(op)
         elif ELEMENTWISE in op.spec.traits and PURE in op.spec.traits and not isinstance(op, misc.Assume):
             self._elementwise(op)
         elif isinstance(op, (*_PER_LAUNCH, control.Return)):
@@ -167,27 +165,18 @@ class _Longer:
             splat = isinstance(value.op, core.Constant) and value.op.value.is_splat
             self.varies[value] = frozenset() if splat else _long(value.type)
 
-    def _broadcast(self, op: shapes.Broadcast) -> None:
-        source, result = op.source, op.result
-        if source in self.dims:
-            self.dims[result] = self.dims[source]
-        elif source in self.moving:
-            self.moving.add(result)
-        self.varies[result] = self._varies(source)
-
-    def _reshape(self, op: shapes.Reshape) -> None:
-        source, result = op.source, op.result
-        before, after = ([dim for dim, extent in enumerate(shape) if extent > 1] for shape in _shapes(op))
-        if [source.tile.shape[dim] for dim in before] == [result.tile.shape[dim] for dim in after]:
-            places = dict(zip(before, after))
-            if source in self.dims:
-                self.dims[result] = places[self.dims[source]]
-            self.varies[result] = frozenset(places[dim] for dim in self._varies(source))
-        elif source in self.dims:
-            raise _Unsuited
+    def _move(self, op: shapes.Broadcast | shapes.Reshape) -> None:
+        """Follow elements to other places."""
+        source, result, dims = op.source, op.result, source_dims(op)
+        if dims is not None:
+            self.varies[result] = frozenset(dim for dim, own in enumerate(dims) if own in self._varies(source))
         else:
             self.varies[result] = _long(result.tile) if self._varies(source) else frozenset()
-        if source in self.moving:
+        if source in self.dims:
+            if dims is None:
+                raise _Unsuited
+            self.dims[result] = dims.index(self.dims[source])
+        elif source in self.moving:
             self.moving.add(result)
 
     def _elementwise(self, op: Op) -> None:
@@ -294,10 +283,6 @@ class _Longer:
 def _long(type: t.TileType) -> frozenset[int]:
     """Return the dimensions of more than one element."""
     return frozenset(dim for dim, extent in enumerate(type.shape) if extent > 1)
-
-
-def _shapes(op: shapes.Reshape) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    return op.source.tile.shape, op.result.tile.shape
 
 
 def _is_constant(step: Expression) -> bool:

@@ -18,9 +18,8 @@ from tileir.gpu.ttir.forms import tile_type
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import I32, TtirBlock, TtirFunction, TtirType, TtirValue
 from tileir.gpu.ttir.ir.text import function_text
-from tileir.gpu.ttir.lowering import TtirLowering
+from tileir.gpu.ttir.lowering import INSTRUCTIONS, TtirLowering
 from tileir.gpu.ttir.rules import RULES
-from tileir.gpu.ttir.vendors.table import instructions_of
 from tileir.interp.machine import TABLES
 from tileir.ir import core
 from tileir.ir import types as t
@@ -76,7 +75,7 @@ def case(
 
 def lowering_into(body: TtirBlock, arch: Arch) -> TtirLowering:
     """For operations outside an entry."""
-    return TtirLowering(arch, RULES, {}, body, Builder(body, instructions_of(arch)))
+    return TtirLowering(arch, RULES, {}, body, Builder(body, INSTRUCTIONS[arch.vendor]))
 
 
 def executed(op: Op, arrays: Sequence[np.ndarray], arch: Arch, constant: bool = False) -> np.ndarray:

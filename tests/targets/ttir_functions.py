@@ -21,9 +21,8 @@ from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirBlock, TtirFunction, TtirType, TtirValue
 from tileir.gpu.ttir.ir.text import function_text
 from tileir.gpu.ttir.lib.regions import run
-from tileir.gpu.ttir.lowering import ConstantMemory, TtirLowering
+from tileir.gpu.ttir.lowering import INSTRUCTIONS, ConstantMemory, TtirLowering
 from tileir.gpu.ttir.rules import RULES
-from tileir.gpu.ttir.vendors.table import instructions_of
 from tileir.ir import types as t
 from tileir.ir.storage import dtype_of
 from tileir.ops.calls import Func
@@ -47,7 +46,9 @@ def shadow_of(text: str, arch: str = "sm_90") -> Shadow:
     inputs, outputs = function.function_type.inputs, function.function_type.results
     body = TtirBlock(tuple(TtirType(f"!tt.ptr<{_stored(type)}>") for type in (*inputs, *outputs)))
     functions = {item.sym_name: item for item in module.items if isinstance(item, Func)}
-    lowering = TtirLowering(arch_named(arch), RULES, functions, body, Builder(body, instructions_of(arch_named(arch))))
+    lowering = TtirLowering(
+        arch_named(arch), RULES, functions, body, Builder(body, INSTRUCTIONS[arch_named(arch).vendor])
+    )
     for argument, pointer in zip(function.body.args, body.arguments[: len(inputs)]):
         lowering.bind(argument, _loaded(lowering.build, pointer, tile_type(argument.type)))
     values = run(lowering, function.body.ops).values[RegionExit.RETURN]

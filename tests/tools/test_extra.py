@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.tools.extra import extra
+from tileir.ir.usage import extra
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,8 +6,7 @@ import argparse
 
 from tileir import __version__
 from tileir.cli import FINE
-from tileir.ir.usage import pip_install
-from tileir.tools.extra import extra
+from tileir.ir.usage import extra, pip_install
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -20,10 +20,9 @@ from tileir.ir.rules import Rules
 from tileir.ir.traits import ELEMENTWISE
 from tileir.ir.types import TileType
 from tileir.numerics.formats import quiet_nan
-from tileir.numerics.order import REDUCE_BLOCK, SCAN_BLOCK
 from tileir.ops.floating import AddF, MaxF, MinF, MulF
 from tileir.ops.integer import AddI, AndI, MaxI, MinI, MulI, OrI, XOrI
-from tileir.ops.reduction import Reduce, Scan
+from tileir.ops.reduction import REDUCE_BLOCK, SCAN_BLOCK, Reduce, Scan
 
 Values = tuple[np.ndarray, ...]
 Combine = Callable[[Iterable[object]], Values]

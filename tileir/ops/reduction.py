@@ -6,9 +6,14 @@ from tileir.ir.core import Op
 from tileir.ir.declare import attr, region, variadic, variadic_output
 from tileir.ir.fields import AttrKind
 from tileir.ir.traits import RECURSIVE_EFFECTS, RegionTerminator, SameShape
-from tileir.ops.constraints import (
-    TILE,
-)
+from tileir.ops.constraints import TILE
+
+REDUCE_BLOCK = 32
+"""Elements that interpreter and native code join by halving; of more, neighbouring blocks of as many are joined first
+(spec: reduction#reduce)."""
+SCAN_BLOCK = 8
+"""Elements that they scan one after the other; the results of such blocks are scanned in blocks again
+(spec: reduction#scan)."""
 
 
 class Reduce(

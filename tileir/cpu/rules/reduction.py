@@ -19,8 +19,8 @@ from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.plan import FAN
 from tileir.ir import types as t
 from tileir.ir.rules import Rules
-from tileir.numerics.order import REDUCE_BLOCK, SCAN_BLOCK
 from tileir.ops import reduction
+from tileir.ops.reduction import REDUCE_BLOCK, SCAN_BLOCK
 
 rules: Rules[Lower] = Rules()
 

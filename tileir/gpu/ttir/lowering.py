@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tileir.gpu.arch import Arch
+from tileir.gpu.arch import Arch, Vendor
 from tileir.gpu.extents import Extent
 from tileir.gpu.ttir.analysis.barriers import TokenOrder
 from tileir.gpu.ttir.analysis.hints import Users
 from tileir.gpu.ttir.analysis.ranges import ValueRanges
 from tileir.gpu.ttir.forms import TOKEN, Lowered, LoweredTensorView, LoweredTileView, flat_types, tile_type
-from tileir.gpu.ttir.ir.builder import Builder
+from tileir.gpu.ttir.ir.builder import Builder, VendorInstructions
 from tileir.gpu.ttir.ir.code import I64, TtirBlock, TtirType, TtirValue
-from tileir.gpu.ttir.vendors.table import instructions_of
+from tileir.gpu.ttir.vendors.amd import AmdInstructions
+from tileir.gpu.ttir.vendors.nvidia import NvidiaInstructions
 from tileir.ir import core
 from tileir.ir import types as t
 from tileir.ir.core import Op
@@ -27,6 +28,12 @@ from tileir.ops.module import Entry
 
 Lower = Callable[["TtirLowering", Op], None]
 """A rule: emits the code of an operation and binds its results."""
+
+INSTRUCTIONS: dict[Vendor, VendorInstructions] = {
+    Vendor.NVIDIA: NvidiaInstructions(),
+    Vendor.AMD: AmdInstructions(),
+}
+"""The vendors' instructions beyond TTIR."""
 
 MAX_ELEMENTS = 1 << 20
 """Elements that Triton's compiler allows in a tensor."""
@@ -105,7 +112,7 @@ class TtirLowering:
         body = TtirBlock(tuple(tile_type(argument.tile) for argument in entry.body.args))
         named = {function.sym_name: function for function in functions}
         users, order = Users([entry, *functions]), TokenOrder.of(entry, named)
-        build = Builder(body, instructions_of(arch))
+        build = Builder(body, INSTRUCTIONS[arch.vendor])
         lowering = TtirLowering(arch, rules, named, body, build, users=users, order=order)
         for argument, value in zip(entry.body.args, body.arguments):
             lowering.bind(argument, value)

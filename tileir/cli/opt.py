@@ -30,7 +30,7 @@ Rows = list[list[str]]
 
 
 class Watching:
-    """Is told of every step, and shows what `options` ask for on `stream`."""
+    """Called after every pass; prints what `options` select to `stream`."""
 
     def __init__(
         self, options: argparse.Namespace, stream: TextIO, check: Callable[[Step], None] | None = None

@@ -265,7 +265,7 @@ def _skip_launches(rules: Any) -> None:
 
 
 def installed() -> LaunchReplacement | None:
-    """Return the launcher that the library calls now; None if it launches by itself."""
+    """Return the launcher that the library currently calls; None for its own."""
     tile = sys.modules.get("cuda.tile")
     owner = getattr(getattr(tile, "launch", None), "__self__", None)
     return owner if isinstance(owner, LaunchReplacement) else None

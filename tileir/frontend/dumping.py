@@ -26,7 +26,7 @@ class Dump:
         self._kept: list[Kernel] = []
 
     def write(self, kernel: Kernel, name: str, version: str = NEWEST) -> None:
-        """Write the files of a specialisation, once; the bytecode in that version, if it can be."""
+        """Write the files of a specialisation, once; the bytecode in that version if it can be encoded."""
         if any(kernel is kept for kept in self._kept):
             return
         self._kept.append(kernel)

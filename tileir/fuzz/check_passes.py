@@ -24,7 +24,7 @@ class WrongRewrite(Exception):
 
 
 class Checking:
-    """Is told of every step, and compares those that changed something; `compared` counts launches."""
+    """Called after every pass; compares the programs that a pass changed. `compared` counts launches."""
 
     def __init__(self, known: Mapping[str, object] | None = None, count: int = TRIALS) -> None:
         self.known = known or {}

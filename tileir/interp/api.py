@@ -69,7 +69,7 @@ itself, in strict mode only."""
 REPETITIONS = 2
 """Iterations that change nothing, after which the next ones will not either: what they read stays the same."""
 LOOKS = 1 << 6
-"""Iterations between two looks at the clock."""
+"""Iterations between two checks of the clock."""
 Mode = Literal["default", "strict", "off"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 

@@ -39,7 +39,7 @@ Numbers = tuple[int, ...]
 
 
 class CompactTile:
-    """A tile that is not an array. It is never changed; its array is made when first asked for."""
+    """A tile that is not an array. It is immutable; its array is made on first use."""
 
     __slots__ = ("_array", "shape")
 
@@ -469,7 +469,7 @@ def store_ptr(op: StorePtr, plain: Function) -> Function:
 
 
 def _loaded(memory: Memory, source: object, mask: object, padding: object, access: CheckedAccess) -> np.ndarray | None:
-    """Return the tile at these addresses; None if memory has to be asked for each."""
+    """Return the tile at these addresses; None if each must be looked up separately."""
     if not isinstance(source, AffineTile) or not isinstance(mask, _MASKS):
         return None
     cell = access.cell
@@ -490,7 +490,7 @@ def _as_tile(raw: np.ndarray, cell: Cell) -> np.ndarray:
 
 
 def _stored(memory: Memory, destination: object, tile: np.ndarray, mask: object, access: CheckedAccess) -> bool:
-    """Write the elements that the mask chooses, unless memory has to be asked for each address."""
+    """Write the elements that the mask selects, unless each address must be looked up separately."""
     if not isinstance(destination, AffineTile) or not isinstance(mask, _MASKS):
         return False
     if mask is not None and mask.empty:

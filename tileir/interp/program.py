@@ -245,7 +245,7 @@ class Slots:
         return self._constants.get(value) if slot is None else slot
 
     def define(self, values: Iterable[Value]) -> tuple[int, ...]:
-        """Return slots for values that are defined together; those that nobody uses lose theirs at once.
+        """Return slots for values that are defined together; slots of unused values are freed at once.
 
         Raises UnsupportedError where the tiles that are live take more than the memory of this machine.
         """

@@ -324,7 +324,7 @@ def other(ordering: Ordering) -> Ordering:
 
 
 def reflexive(predicate: Predicate) -> int:
-    """Return 1 if a number is in that relation to itself, else 0."""
+    """Return 1 if a relation is reflexive, else 0."""
     return int(predicate in _REFLEXIVE)
 
 

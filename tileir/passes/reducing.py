@@ -32,7 +32,7 @@ class Attempts:
 
 
 def attempts(module: Module) -> Iterator[Attempts]:
-    """Yield all kinds of smaller versions, those that leave out most first."""
+    """Yield smaller versions of a program, those that drop most first."""
     items = module.items
     yield Attempts("items", len(items), lambda chosen: _Without(drop=_picked(items, chosen)).module(module))
     ops = [op for op in module.walk() if op.parent_op is not None and _is_droppable(op)]

@@ -73,7 +73,7 @@ Random = Callable[[], np.random.Generator]
 
 
 def seeded(seed: int) -> Random:
-    """Return a function that gives one generator, made when it is first asked for."""
+    """Return a function that creates one generator lazily and returns it on every call."""
     return cache(lambda: np.random.default_rng(abs(seed)))
 
 

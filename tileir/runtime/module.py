@@ -111,7 +111,7 @@ class Module(Memo, core.Module):
 
     @cached_property
     def globals(self) -> GlobalStorage:
-        """The memory of the globals, initialised when first asked for."""
+        """The memory of the globals, initialised on first use."""
         from tileir.runtime.memory import GlobalStorage
 
         return GlobalStorage(self.items)

@@ -149,7 +149,7 @@ def writer(name: str, value: object) -> Output:
 
 
 def listener(name: str, value: object) -> Progress | None:
-    """Return a function that is told how far a launch is, or None. Raises TypeError."""
+    """Return the progress callback of a launch, or None. Raises TypeError."""
     if value is None or callable(value):
         return value
     raise TypeError(f"{name}: expected a function of two numbers or None, got {value!r}")

@@ -114,7 +114,7 @@ class RaceDetector:
             touched.put(readers, _mapped(touched.cells(readers), lambda one: self._left(event, one, False)))
 
     def repeated(self, event: AccessEvent, touched: TouchedElements, sharing: int) -> None:
-        """Report elements of one weak store that have one address; as many as `sharing` have one byte."""
+        """Report elements of one weak store that share an address; `sharing` elements fit in a byte."""
         again = touched.repeated(sharing)
         if again.size and not event.strong:
             self._report(Conflict(event, event, "lanes", touched.address(int(again[0])), int(again.size)))

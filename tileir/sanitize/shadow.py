@@ -84,7 +84,7 @@ class TouchedBox:
         self.size = size
         self.shape = shape
         self.before: np.ndarray | None = None
-        """The elements before they were stored, a row of bytes for each, if asked for."""
+        """The previous contents of the elements, a row of bytes for each, if recorded."""
         self._offset = offset
         self._strides = tuple(strides)
 

@@ -191,5 +191,5 @@ def picture(record: TuneRecord) -> str:
 
 
 def ordered(rows: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Return rows with the fastest first, those that were not timed last."""
+    """Return rows from fastest to slowest, untimed ones last."""
     return tuple(sorted(rows, key=lambda row: (row.get("left") is not None, row.get("median", float("inf")))))

@@ -18,7 +18,7 @@ _BATCH = 8
 
 
 class SpaceSearch(Protocol):
-    """Gives batches of points until one is empty, and is told what came of each."""
+    """Proposes batches of points until one is empty, and receives the result of each."""
 
     def batch(self) -> list[Point]: ...
 

@@ -45,7 +45,7 @@ def task_json(task: TuneTask) -> dict[str, Json]:
 
 
 class Tuner:
-    """Tunes one task; ``report`` is told what is done, a line at a time."""
+    """Tunes one task; ``report`` receives progress messages, a line each."""
 
     def __init__(
         self,

@@ -24,15 +24,15 @@ FREE = (core.Constant, core.Iota, shapes.Broadcast, shapes.Reshape)
 CHEAP = (core.Offset, integer.AddI, integer.SubI, integer.MulI, *FREE)
 """Address arithmetic: repeated in each use rather than stored, so that LLVM sees neighbouring addresses."""
 MASKING = (integer.CmpI, integer.AndI, integer.OrI, integer.XOrI)
-"""Operations that masks are made of: repeated, too, where they are made of nothing but address arithmetic."""
+"""Mask arithmetic: repeated as well, if all its inputs are address arithmetic."""
 RESHAPING = (shapes.Broadcast, shapes.Reshape)
-"""Operations whose result may lie in the memory of the tile that they are given."""
+"""Operations whose result may share the memory of their operand."""
 ALIASES = (misc.Assume, extension.OptimizationBarrier)
-"""Operations whose result is the very tile that they are given."""
+"""Operations that return their operand unchanged."""
 
 
 DEEPEST = 32
-"""Operations that follow one another in one expression: a longer chain is computed in pieces."""
+"""The longest chain of operations in one expression; longer ones are split."""
 
 
 class Fusion:
@@ -67,7 +67,7 @@ class Fusion:
         return len(users) == 1 and users[0].operands.count(value) == 1 and users[0].parent is home_of(value)
 
     def fused(self, value: Value) -> bool:
-        """Return whether the value is left as an expression for its consumer to compute."""
+        """Return whether the value is computed where it is used."""
         op = value.op
         if op is None or op in self._cut:
             return False
@@ -77,8 +77,7 @@ class Fusion:
         return isinstance(op, CHEAP) or op in self._indices
 
     def _is_index(self, value: Value) -> bool:
-        """Return whether a value is a scalar, or is computed from scalars and the indices of elements by what is cheap
-        to repeat."""
+        """Return whether a value is a scalar, or cheap index arithmetic on scalars and element indices."""
         return value.op in self._indices or (isinstance(value.type, t.TileType) and value.tile.count == 1)
 
     def expression(self, value: Value) -> Iterator[Value]:
@@ -104,7 +103,7 @@ class Fusion:
         return sum(not isinstance(one.op, FREE) for one in computed)
 
     def _cut_chains(self, operations: list[Op]) -> None:
-        """Have expressions computed that have grown too deep."""
+        """Materialise expressions that are too deep."""
         depth: dict[Value, int] = {}
         for op in operations:
             below = max((depth.get(value, 0) for value in op.operands), default=0)

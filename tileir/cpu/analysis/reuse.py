@@ -2,8 +2,8 @@
 
     %shifted = subf %scores, %largest      the buffer of %scores becomes that of %shifted, if this is its last reader
 
-Fewer buffers stay in the first-level cache. An element must be read only for the element at the same index, and by
-operations of the same block that stand no later; the memory must be the operand's own, not that of another value.
+With fewer buffers, more of them fit in the first-level cache. Memory is reused only if it belongs to the operand alone,
+each element is read only for the element at the same index, and no later operation or other block reads it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tileir.ir.core import Op, Value
 from tileir.ops import control, matmul
 
 OWNERS = (matmul.MmaF, matmul.MmaI, matmul.MmaFScaled)
-"""Operations beside element-wise ones whose result has memory of its own, or took over that of an operand."""
+"""Operations, besides element-wise ones, whose result owns its memory or took over an operand's."""
 
 
 class Reuse:
-    """The memory that is given up in one function."""
+    """The operands of one function whose memory may be reused."""
 
     def __init__(self, fusion: Fusion, readers: Readers) -> None:
         self._fusion, self._readers = fusion, readers

@@ -1,11 +1,11 @@
 """Stores that may bypass the cache, and accesses whose place in the next iteration or tile block is known.
 
-A kernel may bypass the cache that never reads what it stores, and orders nothing in memory. What bypasses the cache
-becomes visible to other threads late, which is seen to where a thread ends its part of a launch (`cpu.emit.driver`): a
-kernel that tells others in between that something is stored does not stream.
+A kernel may bypass the cache if it never reads what it stores and does not order memory accesses. Such stores become
+visible to other threads late; a fence at the end of each thread's part of a launch makes them visible
+(`cpu.emit.driver`). So a kernel that signals other threads before its end does not stream.
 
-What a loop over rows stores in an iteration, and loads in the same block of code, begins a known distance behind in the
-next one. So it does in the next tile block, which a thread mostly runs next in a grid of one dimension.
+The rows that a loop loads and stores lie a known distance further on in its next iteration. The same holds for the next
+tile block, which in a grid of one dimension mostly runs next on the same thread.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from tileir.ops.calls import Call
 from tileir.ops.module import Entry
 
 MOST_BYTES, MOST_IN_LOOP = 1 << 12, 1 << 14
-"""Bytes of a tile that is asked for ahead, in the next tile block (larger ones may bypass the cache) or iteration."""
+"""The largest tile, in bytes, that is prefetched for the next tile block (larger ones may bypass the cache) and for the
+next iteration."""
 _TELLS = Effect.UPDATE | Effect.PRINT | Effect.HOST
-"""Effects by which others may learn what has been stored."""
+"""Effects that may signal other threads that something has been stored."""
 
 Streams = dict[Op, tuple[int, frozenset[int]]]
-"""For each such store, the position of its parameter, and those of the parameters read."""
+"""For each such store, the position of its parameter and the positions of all parameters that are read."""
 
 
 def streams_of(entry: Entry) -> Streams:
@@ -83,7 +84,7 @@ class NextPlace:
 def next_place(region: Region) -> NextPlace | None:
     """Return where a small box is in the next iteration or tile block; None if that is unknown.
 
-    A loop that reads on where it has stopped, as in a row in pieces, is none: the processor sees that itself.
+    None also for a loop that reads consecutive memory, such as a row in pieces: hardware prefetches that.
     """
     base = region.known_base if region.is_box else None
     if base is None:

@@ -29,7 +29,7 @@ LONG_ROW = 1024
 """Bytes from which on rows are padded."""
 SMALLEST_SQUARE = 4
 LINES_AT_A_TIME = 64
-"""Lines that are read together at most, where one is not read by itself: needed ones are rounded up to it."""
+"""The most lines that are read together; the number of needed lines is rounded up to a multiple."""
 UNROLLED = 8
 """Vectors of a row that are copied by straight-line code."""
 
@@ -67,9 +67,9 @@ class Strided:
 class Factor:
     """One operand, one batch of it: `lines` x `depth` elements.
 
-    `memory`: where the elements lie, if they do; `origin`: the memory that each is made from, that one or another;
-    `is_outside`: it may lie outside the arena; `address`: that of its first element, 0 if it lies in the arena.
-    `needed`: how many lines are needed, if not all. So many, and up to `LINES_AT_A_TIME` more, may be read.
+    `memory`: the memory that holds the elements, if any does; `origin`: the memory that they are computed from.
+    `is_outside`: it may lie outside the arena; `address`: that of its first element, 0 inside the arena.
+    `needed`: the number of lines needed, if not all; up to `LINES_AT_A_TIME` more may be read.
     `flipped`: sign bits of the elements, which are i8, are inverted in a panel. `signed`: whether memory has signed
     i8, where the elements are wider.
     """
@@ -152,7 +152,7 @@ class PanelPlace:
     capacity: int
     first: ir.Value
     tag: ir.Value | None
-    """The address of what says which tile is there; None if none stays."""
+    """The address of the tag that identifies the tile there; None if tiles do not stay."""
     kept: ir.Value
 
     @contextmanager
@@ -329,7 +329,7 @@ class Packer:
         self.emit.builder.store(vector, address, align=self.product.element.byte_size)
 
     def _in_function(self, copy: Callable[..., None], target: ir.Value, memory: Strided, *sizes: int) -> None:
-        """Run `copy`, a method that is given the target, the memory and `sizes`, in a function for all its likes."""
+        """Emit a call of `copy` (target, memory, `sizes`) as a function that all equal copies share."""
         strides = memory.by_line, memory.by_k
         known = tuple(stride.constant if isinstance(stride, ir.Constant) else None for stride in strides)
         source = self.source

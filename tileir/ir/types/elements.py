@@ -126,7 +126,7 @@ class ElementType(Type):
         return self.byte_size
 
     def memory_size(self, count: int) -> int:
-        """Return the number of bytes that so many elements take in memory, where those of four bits share some."""
+        """Return the size in bytes of that many elements in memory; two 4-bit elements share a byte."""
         return -(-count * self.memory_bits // 8)
 
     @property

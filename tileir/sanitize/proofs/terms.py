@@ -23,7 +23,7 @@ MOST_BITS = 24
 
 
 def solved(conditions: Iterable[z3.BoolRef]) -> z3.ModelRef | bool | None:
-    """Return a solution, False if there is none, None if that was not found in so many steps."""
+    """Return a solution, False if there is none, None if the step limit was reached."""
     solver = z3.Solver()
     # Its own handler of interrupts would swallow them, and leave calls of the system that they no longer end.
     solver.set("ctrl_c", False)

@@ -13,6 +13,9 @@ still run: the trap that counts is that of the first tile block that has one, wh
 number of the trap site, 0 if there was none, `ABANDONED`, or `SET_ASIDE`; the first line of the arena says which tile
 block it was, and its handle. Only kernels that are coroutines are ever set aside, and only they have the last two.
 
+Meanwhile numbers are rounded to nearest and subnormal ones kept, whatever the thread is set to: a library may have
+changed that. Code that rounds otherwise says so itself.
+
 Tile blocks that follow one another along an axis of the grid, or a single one, may be run by one call of another
 function, which gives `SEPARATELY` (or any other number above 0) where it has done nothing: then they run one by one.
 """
@@ -60,6 +63,7 @@ class _Driver:
         self._blocks = {name: function.append_basic_block(name) for name in names}
         self._builder = builder = ir.IRBuilder(self._blocks["start"])
         self._launch = _Launch(builder, function.args[0], function.args[1])
+        self._floats = _begin_exact_floats(builder)
         self._counter, self._separate = builder.alloca(I64), builder.alloca(I64)
         for cell in (self._counter, self._separate):
             builder.store(I64(0), cell)
@@ -183,7 +187,35 @@ class _Driver:
         builder.store(builder.load(self._counter, typ=I64), self._launch.line(record.COUNT))
         if builder.module.triple.startswith("x86_64"):
             call_named(builder, "llvm.x86.sse.sfence", ir.VoidType(), [])
+        _end_exact_floats(builder, self._floats)
         builder.ret(status)
+
+
+_USUAL_MXCSR = 0x1F80
+"""Every exception masked, rounding to nearest, subnormal numbers as they are."""
+
+
+def _begin_exact_floats(builder: ir.IRBuilder) -> ir.Value | None:
+    """Have the thread round to nearest and keep subnormal numbers. Return what restores its state."""
+    if builder.module.triple.startswith("x86_64"):
+        cells = builder.alloca(I32, 2)
+        call_named(builder, "llvm.x86.sse.stmxcsr", ir.VoidType(), [cells])
+        usual = builder.gep(cells, [I32(1)], source_etype=I32)
+        builder.store(I32(_USUAL_MXCSR), usual)
+        call_named(builder, "llvm.x86.sse.ldmxcsr", ir.VoidType(), [usual])
+        return cells
+    if builder.module.triple.startswith("aarch64"):
+        saved = call_named(builder, "llvm.aarch64.get.fpcr", I64, [])
+        call_named(builder, "llvm.aarch64.set.fpcr", ir.VoidType(), [I64(0)])
+        return saved
+    return None
+
+
+def _end_exact_floats(builder: ir.IRBuilder, saved: ir.Value | None) -> None:
+    if saved is not None:
+        x86 = builder.module.triple.startswith("x86_64")
+        restore = "llvm.x86.sse.ldmxcsr" if x86 else "llvm.aarch64.set.fpcr"
+        call_named(builder, restore, ir.VoidType(), [saved])
 
 
 def _now(builder: ir.IRBuilder) -> ir.Value:
@@ -200,7 +232,9 @@ def _add_resume(module: ir.Module) -> None:
     function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR, PTR]), record.RESUME)
     builder = ir.IRBuilder(function.append_basic_block("start"))
     launch = _Launch(builder, *function.args[:2])
+    floats = _begin_exact_floats(builder)
     call(builder, "llvm.coro.resume", function.args[2])
+    _end_exact_floats(builder, floats)
     status = builder.load(launch.line(record.STATUS), typ=I32)
     _keep_handle(builder, launch, function.args[2], status)
     with builder.if_then(_is_trap(builder, status), likely=False):

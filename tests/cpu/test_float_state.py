@@ -1,4 +1,4 @@
-"""Native code rounds to nearest and keeps subnormal numbers, whatever a library has set the thread to."""
+"""Kernels round to nearest and keep subnormal numbers, whatever a library has set the thread to."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ctypes
 import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,19 +56,37 @@ def rounding_up() -> Iterator[None]:
         library.fesetround(0)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 3}, {}, {"target": "interp"}], ids=str)
 @pytest.mark.parametrize("state", [flushing, rounding_up])
-def test_numbers_are_those_of_a_usual_thread(state: Callable[[], contextmanager], threads: int) -> None:
+def test_numbers_are_those_of_a_usual_thread(state: Callable[[], contextmanager], options: dict[str, Any]) -> None:
     random = np.random.default_rng(0)
     numbers = np.where(random.random(512) < 0.5, 1e-39, 1.0).astype(np.float32) * random.random(512, np.float32)
     kernel, usual, found = tileir.parse(TEXT)["k"], np.zeros(512, np.float32), np.zeros(512, np.float32)
-    kernel.launch(8, numbers, usual, threads=threads)
+    kernel.launch(8, numbers, usual, **options)
     for _ in range(3):
         with state():
             before = _sums()
-            kernel.launch(8, numbers, found, threads=threads)
+            kernel.launch(8, numbers, found, **options)
             assert _sums() == before
         assert _sums() != before and found.tobytes() == usual.tobytes()
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+@pytest.mark.parametrize("state", [flushing, rounding_up])
+def test_constants_and_arguments_are_those_of_a_usual_thread(state: Callable[[], contextmanager], target: str) -> None:
+    text = """entry @k(%a: tile<ptr<f32>>, %f: tile<f32>) {
+      %c = constant <f32: 1.0e-39> : tile<f32>
+      %h = constant <f32: 0.7> : tile<f32>
+      %d = mulf %c, %h : tile<f32>
+      %e = addf %d, %f : tile<f32>
+      %u = store_ptr_tko weak %a, %e : tile<ptr<f32>>, tile<f32> -> token
+    }"""
+    kernel, found, usual = tileir.parse(text)["k"], np.zeros(1, np.float32), np.zeros(1, np.float32)
+    with state():
+        for _ in range(4):
+            kernel.launch(1, found, 1.1e-39, target=target)
+    tileir.parse(text)["k"].launch(1, usual, 1.1e-39, target="interp")
+    assert usual[0] != 0 and found.tobytes() == usual.tobytes()
 
 
 def _sums() -> tuple[np.float32, np.float32]:

@@ -14,6 +14,7 @@ from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NoReturn, Protocol, TypeVar, cast
 
+from tileir.host.float_state import usual_floats
 from tileir.ir import core
 from tileir.ir import types as t
 from tileir.ir.core import without_collection
@@ -454,20 +455,29 @@ def launch_kernel(
     """Check the program, the grid and the arguments, in this order, and run."""
     key = (target, check) if type(check) is bool and not options else None
     ready = kernel.ready.get(key)
-    if ready is not None:
-        binder, run = ready
-        if isinstance(run, DirectRun) and run.direct(grid, args):
-            return
-        _run(run, checked_grid(grid, kernel.name), _bound(kernel, binder, args))
+    if ready is None:
+        with usual_floats():
+            _launch_first(kernel, grid, args, target, check, options)
         return
+    binder, run = ready
+    if isinstance(run, DirectRun) and run.direct(grid, args):
+        return
+    with usual_floats():
+        _run(run, checked_grid(grid, kernel.name), _bound(kernel, binder, args))
+
+
+def _launch_first(
+    kernel: Kernel, grid: GridLike, args: Sequence[object], target: str, check: Check, options: LaunchOptions
+) -> None:
+    """Launch a kernel that may not be prepared for the target and the options yet."""
     chosen = target_named(target)
     kernel.module.require_valid()
     extents = checked_grid(grid, kernel.name)
     binder = _binder(kernel, chosen)
     arguments = _bound(kernel, binder, args)
     run = chosen.prepare(kernel, check, options)
-    if key is not None:
-        kernel.ready[key] = binder, run
+    if type(check) is bool and not options:
+        kernel.ready[target, check] = binder, run
     if check is True and "mode" not in options:
         from tileir.runtime.claims import plain_views, warn_of_claims
 

@@ -150,9 +150,15 @@ static int put_integer(Launcher *self, Py_ssize_t slot, Parameter *parameter, Py
     return 1;
 }
 
+/* Whether this thread rounds to nearest and keeps subnormal numbers. */
+static int converts_as_usual(void) {
+    static volatile const double above_half = 1 + 0x1.8p-24, below_half = 1 + 0x1p-25, subnormal = 0x1p-140;
+    return (float)above_half > 1 && (float)below_half == 1 && (float)subnormal > 0;
+}
+
 static int put_float(Launcher *self, Py_ssize_t slot, Parameter *parameter, PyObject *value) {
     double number = parameter->kind == 'f' && PyFloat_CheckExact(value) ? PyFloat_AsDouble(value) : DBL_MAX;
-    if (!(-FLT_MAX <= number && number <= FLT_MAX))
+    if (!(-FLT_MAX <= number && number <= FLT_MAX) || !converts_as_usual())
         return 0;
     float rounded = (float)number;
     uint32_t word;

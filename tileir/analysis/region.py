@@ -2,7 +2,7 @@
 
     %at = offset %base, %rows * %stride + %columns : tile<16x64xptr<f32>>      base     memory_0 + 64 * stride * block_x
     %in = cmpi less_than %columns, %width, signed : tile<16x64xi1>             steps    (4 * stride, 4)
-    load_ptr_tko weak %at, %in                                                 guards   a prefix along dimension 1
+    load_ptr_tko weak %at, %in                                                 guards   an edge along dimension 1
 
 A region with a step along every dimension is a *box*, one with elements side by side along one dimension has *rows*,
 any other is *scattered*. An access through a view touches a box guarded by the extents of the tensor, or rows that lie
@@ -110,17 +110,19 @@ _LESS = {
 
 
 @dataclass(frozen=True)
-class Prefix:
-    """A guard: a comparison that leaves the first elements of the tile along `dim`; None: all of them, or none.
+class Edge:
+    """A guard: a comparison that leaves the first elements of the tile along `dim`, or the last; None: all, or none.
 
-    `own` is that dimension in the comparison itself, along which its lesser side rises by 1. `dims`: those of the
-    comparison, where each row along `dim` ends in a place of its own; None if all end in the same.
+    `own` is that dimension in the comparison itself, along which its lesser side rises by 1, or its greater side if it
+    leaves the last elements (`front`). `dims`: those of the comparison, where each row along `dim` ends in a place of
+    its own; None if all end in the same.
     """
 
     comparison: integer.CmpI
     own: int | None
     dim: int | None
     dims: Dims | None = None
+    front: bool = False
 
 
 def sides_of(op: integer.CmpI) -> tuple[Value, Value]:
@@ -133,26 +135,28 @@ def is_strict(op: integer.CmpI) -> bool:
     return op.comparison_predicate in (Predicate.LESS_THAN, Predicate.GREATER_THAN)
 
 
-def prefix_of(part: MaskPart, known: Forms) -> Prefix | None:
-    """Return the prefix that a part of a mask is; None if it is none."""
+def edge_of(part: MaskPart, known: Forms) -> Edge | None:
+    """Return the edge that a part of a mask is; None if it is none."""
     op = part.value.op
     if not _is_inequality(op):
         return None
     (less, more), extents = map(known.of, sides_of(op)), op.lhs.tile.shape
-    if not is_uniform(more):
+    front = is_uniform(less)
+    rising, level = (more, less) if front else (less, more)
+    if not is_uniform(level):
         return None
-    if is_uniform(less):
-        return Prefix(op, None, None)
-    own = _rises(less, extents)
-    if own is None or not is_even(less, extents) or extents[own] > 1 << (op.lhs.tile.number.bits - 1):
+    if is_uniform(rising):
+        return Edge(op, None, None)
+    own = _rises(rising, extents)
+    if own is None or not is_even(rising, extents) or extents[own] > 1 << (op.lhs.tile.number.bits - 1):
         return None
     others = (other for other in range(len(extents)) if other != own)
-    if own not in part.dims or not all(is_uniform_along(less, dim, extents) for dim in others):
+    if own not in part.dims or not all(is_uniform_along(rising, dim, extents) for dim in others):
         return None
-    return Prefix(op, own, part.dims.index(own))
+    return Edge(op, own, part.dims.index(own), front=front)
 
 
-def end_of_rows(part: MaskPart, dim: int, known: Forms) -> Prefix | None:
+def end_of_rows(part: MaskPart, dim: int, known: Forms) -> Edge | None:
     """Return the guard that ends each row along `dim`, in a place that depends on the row; None if a part of a mask is
     none."""
     op, own = part.value.op, part.dims[dim]
@@ -162,16 +166,16 @@ def end_of_rows(part: MaskPart, dim: int, known: Forms) -> Prefix | None:
     rises = _constant(lane_steps(less.form, extents)[own]) == 1 and is_even_along(less, own, extents)
     if not rises or not is_uniform_along(more, own, extents) or extents[own] > 1 << (op.lhs.tile.number.bits - 1):
         return None
-    return Prefix(op, own, dim, part.dims)
+    return Edge(op, own, dim, part.dims)
 
 
 def _is_inequality(op: Op | None) -> TypeGuard[integer.CmpI]:
     return isinstance(op, integer.CmpI) and op.comparison_predicate in _LESS and op.lhs.tile.number.bits >= 8
 
 
-def _rises(less: Affine, extents: Sequence[int]) -> int | None:
+def _rises(side: Affine, extents: Sequence[int]) -> int | None:
     """Return the only dimension along which elements change: by 1."""
-    constants = [_constant(step) for step in lane_steps(less.form, extents)]
+    constants = [_constant(step) for step in lane_steps(side.form, extents)]
     moving = [dim for dim, extent in enumerate(extents) if extent > 1 and constants[dim] != 0]
     return moving[0] if len(moving) == 1 and constants[moving[0]] == 1 else None
 
@@ -345,21 +349,26 @@ class Region:
         return [] if self.access.mask is None else parts_of(self.access.mask)
 
     @cached_property
-    def prefixes(self) -> list[Prefix] | None:
-        """The guards of an access through pointers; None if any of them is no prefix."""
-        found = [prefix_of(part, self._known) for part in self.parts]
-        prefixes = [prefix for prefix in found if prefix is not None]
-        return prefixes if len(prefixes) == len(found) else None
+    def edges(self) -> list[Edge] | None:
+        """The guards of an access through pointers; None if any of them is no edge."""
+        found = [edge_of(part, self._known) for part in self.parts]
+        edges = [edge for edge in found if edge is not None]
+        return edges if len(edges) == len(found) else None
 
-    def ends_along(self, dim: int) -> list[Prefix] | None:
+    @property
+    def has_front(self) -> bool:
+        """True if a guard leaves out the first elements along a dimension."""
+        return any(edge.front for edge in self.edges or ())
+
+    def ends_along(self, dim: int) -> list[Edge] | None:
         """Return the guards that end rows along `dim`, if the others are the same all along a row."""
         ends = []
         for part in self.parts:
             if not self._is_same_along(part, dim):
-                prefix = prefix_of(part, self._known) or end_of_rows(part, dim, self._known)
-                if prefix is None or prefix.dim != dim:
+                edge = edge_of(part, self._known) or end_of_rows(part, dim, self._known)
+                if edge is None or edge.dim != dim or edge.front:
                     return None
-                ends.append(prefix)
+                ends.append(edge)
         return ends
 
     def _is_same_along(self, part: MaskPart, dim: int) -> bool:
@@ -402,13 +411,13 @@ class Region:
 
     @cached_property
     def is_box(self) -> bool:
-        """True if the region is a box whose guards leave the first elements along each dimension.
+        """True if the region is a box whose guards leave neighbours along each dimension, to be written the first ones.
 
         Elements lie side by side along a dimension, and none in front of another of a lower index.
         """
         if not self.through_pointers:
             return is_view_box(self.access)
-        if not self.is_even or self.prefixes is None:
+        if not self.is_even or self.edges is None or (self.access.writes and self.has_front):
             return False
         steps = [step for step, extent in zip(self.static_steps, self.extents) if extent > 1]
         return self.bytes in steps and all(step is None or (step >= 0 and step % self.bytes == 0) for step in steps)

@@ -275,7 +275,7 @@ class _Longer:
         region = self.loads.regions[access.op]
         apart = [value for value in others if self.dims.get(value, dim) != dim or dim in self._varies(value)]
         unit = region.static_steps[dim] == region.bytes
-        if apart or not unit or not region.is_box:
+        if apart or not unit or not region.is_box or region.has_front:
             raise _Unsuited
         return dim
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess, access_of, own_effect
 from tileir.analysis.forms import Remainder
-from tileir.analysis.region import Prefix, Region, is_view_box
+from tileir.analysis.region import Edge, Region, is_view_box
 from tileir.cpu.analysis.fusion import ALIASES, INDEX_MAPPING, Fusion, fusible
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
@@ -75,7 +75,7 @@ class Loads:
         """The region of each access."""
         self.rows = {op: rows for op, region in self.regions.items() if (rows := row_access(region)) is not None}
         """The accesses through pointers to rows that lie anywhere."""
-        self.guards = {prefix.comparison: prefix for prefix in self._prefixes()}
+        self.guards = {edge.comparison: edge for edge in self._edges()}
         """The guard that each of the comparisons of boxes and rows is."""
         self.remainders = {one.value: one.dim for region in self.regions.values() for one in self._relied_on(region)}
         """The tiles of remainders that boxes are made of, and the dimensions along which they rise."""
@@ -91,10 +91,10 @@ class Loads:
         """Return whether an access covers a box of memory, which is read and written as a window."""
         return self.regions[access.op].is_box
 
-    def _prefixes(self) -> Iterator[Prefix]:
+    def _edges(self) -> Iterator[Edge]:
         for op, region in self.regions.items():
             if region.through_pointers and region.is_box:
-                yield from region.prefixes or ()
+                yield from region.edges or ()
             yield from self.rows[op].ends if op in self.rows else ()
 
     def _relied_on(self, region: Region) -> Sequence[Remainder]:
@@ -114,6 +114,8 @@ class Loads:
         for region in self.regions.values():
             load = region.access
             if load.declared.effect is not Effect.READ or not region.is_box or load.is_strong or load.result is None:
+                continue
+            if region.has_front:
                 continue
             is_cut = load.mask is not None or not region.through_pointers
             if is_cut and _is_constant(load.padding) and region.element is not t.I1 and _has_rows(region):
@@ -201,7 +203,7 @@ class RowAccess:
     row."""
 
     dim: int
-    ends: Sequence[Prefix]
+    ends: Sequence[Edge]
 
 
 def row_access(region: Region) -> RowAccess | None:

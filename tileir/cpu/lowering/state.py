@@ -135,6 +135,7 @@ class JoinedBlocks:
 @dataclass(frozen=True)
 class ActiveCount:
     """The first `count` elements along a dimension are active if `regular` holds: numbers rise by one as they seem to.
+    Those are left out, and the others active, where a guard leaves the last elements.
 
     Without a dimension `count` is 1 or 0: all elements are active, or none.
     """

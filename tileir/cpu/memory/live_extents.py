@@ -164,9 +164,9 @@ def _count(lowering: Lowering, access: MemoryAccess, position: int) -> ir.Value 
 
 def _unmasked(lowering: Lowering, region: Region, position: int) -> ir.Value | None:
     builder, found = lowering.builder, I64(region.extents[position])
-    for prefix in region.prefixes or ():
-        if prefix.dim == position:
-            active = lowering.active_counts.get(prefix.comparison)
+    for edge in region.edges or ():
+        if edge.dim == position and not edge.front:
+            active = lowering.active_counts.get(edge.comparison)
             if active is None:
                 return None
             count = builder.select(active.regular, active.count, found)

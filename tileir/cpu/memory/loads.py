@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 
 from llvmlite import ir
@@ -87,7 +88,7 @@ def _load_box(lowering: Lowering, access: MemoryAccess, result: Value, box: Box)
     emit, builder, type = lowering.emit, lowering.builder, result.tile
     at_once = lowering.loads.placement(result) is LoadPlacement.AT_ONCE
     copy = turned_buffer(emit, type, box.order)
-    needed = needs_of_load(lowering, result, box)
+    needed = {} if box.front else needs_of_load(lowering, result, box)
     extents = [needed.get(dim, extent) for dim, extent in enumerate(type.shape)]
     is_padded = access.mask is not None or box.elements is None
     outside = _outside(lowering, access)
@@ -166,8 +167,8 @@ def _serves(builder: ir.IRBuilder, box: Box, extents: Sequence[Extent]) -> ir.Va
 
 def _padded_copy(emit: Emitter, box: Box, copy: Window, outside: Tile | None, extents: Sequence[Extent]) -> None:
     """Copy the elements that belong to the access, and pad the rest, of so much of each dimension at least."""
-    memory, dim = box.window, row_dimension(copy)
-    masked = masked_dimension(copy, memory) if outside is None else None
+    memory, dim = box.window, None if box.front else row_dimension(copy)
+    masked = masked_dimension(copy, memory) if outside is None and not box.front else None
     if dim is not None:
         _each_row(emit, dim, box, extents, partial(copy_padded_row, emit, dim, memory, copy, outside))
     elif masked is not None:
@@ -177,7 +178,8 @@ def _padded_copy(emit: Emitter, box: Box, copy: Window, outside: Tile | None, ex
             clear(emit, copy)
         else:
             emit.loop_nest(copy.type.shape, lambda index: copy.put(emit, index, outside.at(emit, index)))
-        copy_part(emit, copy, memory, box.counts)
+        target = replace(copy, base=copy.address(emit, box.front)) if box.front else copy
+        copy_part(emit, target, memory, box.counts)
 
 
 def _each_row(

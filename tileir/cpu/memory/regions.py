@@ -1,6 +1,6 @@
 """The places of an access's elements in memory, in registers: a box, rows, or anywhere.
 
-    Box         elements at even distances, of which the first so many along each dimension belong to the access
+    Box         elements at even distances, of which so many along each dimension belong to the access
     MemoryRows  rows that lie anywhere, each with its elements side by side
     Elements    elements that are tested and addressed one by one
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess, checked_access
-from tileir.analysis.region import Prefix, is_strict, is_view_box, sides_of
+from tileir.analysis.region import Edge, is_strict, is_view_box, sides_of
 from tileir.cpu.analysis.loads import LEAST_ROW, RowAccess
 from tileir.cpu.emit.elements import I1, I8, I64, Num, is_number, memory_type
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, as_register, highest_index
@@ -26,6 +26,7 @@ from tileir.cpu.emit.tiles import (
     Tile,
     Window,
     address_of,
+    distance,
     materialized,
     pointer_to,
     wide,
@@ -431,12 +432,12 @@ def count_active(lowering: Lowering, op: CmpI) -> None:
         return
     if guard.own is None or guard.dims is None:
         extents = lowering.extents(sides_of(op)[0])
-        lowering.active_counts[op] = _active(lowering, op, guard.own, (I64(0),) * len(extents), extents)
+        lowering.active_counts[op] = _active(lowering, guard, (I64(0),) * len(extents), extents)
         return
     shape, own = op.lhs.tile.shape, guard.own
 
     def count(emit: Emitter, index: Index) -> Num:
-        found = _active(lowering, op, own, index, shape)
+        found = _active(lowering, guard, index, shape)
         return Num(t.I64, wide=emit.builder.select(found.regular, found.count, IRREGULAR))
 
     counts = ExpressionTile(t.tile(t.I64, *shape[:own], 1, *shape[own + 1 :]), count)
@@ -456,7 +457,7 @@ def look_whether_rising(lowering: Lowering, remainder: Value) -> None:
     lowering.rising[remainder] = builder.and_(even, builder.icmp_signed("<=", first, last))
 
 
-def _active_in_row(lowering: Lowering, guard: Prefix, index: Index) -> ActiveCount:
+def _active_in_row(lowering: Lowering, guard: Edge, index: Index) -> ActiveCount:
     """Return how many elements a guard leaves active in the row that begins at an index."""
     builder, op = lowering.builder, guard.comparison
     if guard.dims is None:
@@ -467,9 +468,9 @@ def _active_in_row(lowering: Lowering, guard: Prefix, index: Index) -> ActiveCou
     return ActiveCount(count, builder.icmp_signed("!=", count, IRREGULAR))
 
 
-def _active(lowering: Lowering, op: CmpI, dim: int | None, start: Index, extents: Sequence[Extent]) -> ActiveCount:
-    """Return how many elements a comparison leaves active from an index on, along a dimension."""
-    builder, emit = lowering.builder, lowering.emit
+def _active(lowering: Lowering, guard: Edge, start: Index, extents: Sequence[Extent]) -> ActiveCount:
+    """Return how many elements a guard leaves active, or leaves out in front, from an index on."""
+    builder, emit, op, dim = lowering.builder, lowering.emit, guard.comparison, guard.own
     left, right = map(lowering.tile, sides_of(op))
     first, limit = (wide(builder, tile.at(emit, start)) for tile in (left, right))
     compare = builder.icmp_signed if op.signedness is Signedness.SIGNED else builder.icmp_unsigned
@@ -477,14 +478,16 @@ def _active(lowering: Lowering, op: CmpI, dim: int | None, start: Index, extents
     if dim is None:
         return ActiveCount(builder.zext(some, I64), I1(1))
     extent, highest = as_register(extents[dim]), highest_index(builder, extents[dim])
-    last = wide(builder, left.at(emit, moved(start, dim, highest)))
-    even = builder.icmp_unsigned("==", _widened(builder, builder.sub(last, first)), highest)
-    regular = builder.and_(even, compare("<=", first, last))
-    distance = _widened(builder, builder.sub(limit, first))
-    if is_strict(op):
-        count = _least(builder, distance, extent)
+    rising, lowest = (right, limit) if guard.front else (left, first)
+    last = wide(builder, rising.at(emit, moved(start, dim, highest)))
+    even = builder.icmp_unsigned("==", _widened(builder, builder.sub(last, lowest)), highest)
+    regular = builder.and_(even, compare("<=", lowest, last))
+    between = _widened(builder, builder.sub(first, limit) if guard.front else builder.sub(limit, first))
+    if is_strict(op) is not guard.front:
+        count = _least(builder, between, extent)
     else:
-        count = builder.add(_least(builder, distance, highest), I64(1))
+        count = builder.add(_least(builder, between, highest), I64(1))
+    some = builder.not_(some) if guard.front else some
     return ActiveCount(builder.select(some, count, I64(0)), regular)
 
 
@@ -506,7 +509,8 @@ class Box:
 
     `full`: all elements do. `order` lists the dimensions as they lie in memory. For a tile of a view, `starts` are
     its first coordinates in the tensor. Through pointers the box exists only if `regular` holds; the `elements` are
-    the same in any case, and `span` has their corners.
+    the same in any case, and `span` has their corners. Where a mask may leave out elements in front, `front` says how
+    many along each dimension: the window begins behind them.
     """
 
     window: Window
@@ -517,6 +521,7 @@ class Box:
     regular: ir.Value | None = None
     elements: PointerElements | None = None
     span: Span | None = None
+    front: tuple[ir.Value, ...] = ()
 
     def span_of(self, emit: Emitter, extents: Sequence[Extent]) -> Span:
         """Return the span of the first `extents` elements of each dimension; through pointers that of all of them."""
@@ -554,21 +559,29 @@ def _extents_in_view(lowering: Lowering, access: MemoryAccess, type: t.TileType)
 def pointer_box(lowering: Lowering, access: MemoryAccess) -> Box | None:
     """Return the box of an access through pointers; None if it is not known to have one."""
     region = lowering.loads.regions[access.op]
-    if not region.is_box or region.prefixes is None:
+    if not region.is_box or region.edges is None:
         return None
     emit, builder, type = lowering.emit, lowering.builder, access.tile
     elements, extents = pointer_elements(lowering, access), lowering.extents(access.address)
-    counts, kept = _counts(lowering, region.prefixes, extents)
+    counts, kept = _counts(lowering, region.edges, extents)
     longer = lowering.joined is not None and access.op in lowering.joined.coarsening.accesses
     span = span_of_pointers(lowering, access, counts if longer else extents)
     strides, even = _strides(builder, span, type, region.static_steps)
-    regular = full = builder.and_(span.regular, builder.and_(even, kept))
+    regular = builder.and_(span.regular, builder.and_(even, kept))
+    base = pointer_to(builder, elements.pointers.at(emit, (I64(0),) * type.rank))
+    front: tuple[ir.Value, ...] = ()
+    if region.has_front:
+        front = _front(lowering, region.edges, type.rank)
+        counts = tuple(builder.sub(count, _least(builder, left_out, count)) for count, left_out in zip(counts, front))
+        skipped = builder.mul(distance(builder, front, strides), I64(span.size))
+        base = builder.gep(base, [skipped], source_etype=I8)
+        span = replace(span, first=builder.add(span.first, skipped))
+    full = regular
     for count, extent in zip(counts, extents):
         full = builder.and_(full, builder.icmp_unsigned("==", count, as_register(extent)))
-    base = pointer_to(builder, elements.pointers.at(emit, (I64(0),) * type.rank))
     fast = max(dim for dim, step in enumerate(region.static_steps) if type.shape[dim] > 1 and step == region.bytes)
     order = [*(dim for dim in range(type.rank) if dim != fast), fast]
-    return Box(Window(type, base, strides), counts, full, order, (), regular, elements, span)
+    return Box(Window(type, base, strides), counts, full, order, (), regular, elements, span, front)
 
 
 def _strides(
@@ -592,20 +605,30 @@ def _strides(
 
 
 def _counts(
-    lowering: Lowering, prefixes: Sequence[Prefix], extents: Sequence[Extent]
+    lowering: Lowering, edges: Sequence[Edge], extents: Sequence[Extent]
 ) -> tuple[tuple[ir.Value, ...], ir.Value]:
-    """Return how many elements of each dimension a mask leaves active, and whether that is so."""
+    """Return where the elements of each dimension that a mask leaves active end, and whether they are neighbours."""
     builder = lowering.builder
     counts: list[ir.Value] = list(map(as_register, extents))
     regular: ir.Value = I1(1)
-    for prefix in sorted(prefixes, key=lambda prefix: (prefix.dim is None, prefix.dim)):
-        found = lowering.active_counts[prefix.comparison]
+    for edge in sorted(edges, key=lambda edge: (edge.dim is None, edge.dim)):
+        found = lowering.active_counts[edge.comparison]
         regular = builder.and_(regular, found.regular)
-        if prefix.dim is None:
+        if edge.dim is None:
             counts[0] = builder.mul(counts[0], found.count)
-        else:
-            counts[prefix.dim] = _least(builder, counts[prefix.dim], found.count)
+        elif not edge.front:
+            counts[edge.dim] = _least(builder, counts[edge.dim], found.count)
     return tuple(counts), regular
+
+
+def _front(lowering: Lowering, edges: Sequence[Edge], rank: int) -> tuple[ir.Value, ...]:
+    """Return how many elements a mask leaves out in front along each dimension."""
+    builder, front = lowering.builder, [I64(0)] * rank
+    for edge in edges:
+        if edge.front and edge.dim is not None:
+            found, known = lowering.active_counts[edge.comparison].count, front[edge.dim]
+            front[edge.dim] = builder.select(builder.icmp_unsigned(">", found, known), found, known)
+    return tuple(front)
 
 
 def last_of(builder: ir.IRBuilder, box: Box) -> tuple[ir.Value, ir.Value]:

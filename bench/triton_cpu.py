@@ -28,7 +28,7 @@ BENCH = Path(__file__).parent
 sys.path[:0] = [str(BENCH.parent), str(BENCH / "kernels"), str(BENCH.parent / "examples" / "cutile")]
 
 import torch  # noqa: E402
-from model_kernels import attention, elementwise, matmul, orders, rows  # noqa: E402
+from model_kernels import attention, elementwise, matmul, orders, rows, windows  # noqa: E402
 from torch.nn import functional  # noqa: E402
 from torch.testing import assert_close  # noqa: E402
 
@@ -64,7 +64,7 @@ def mean(ratios: list[float]) -> float:
 
 
 def kernels() -> Iterator[Comparison]:
-    """Each of fifteen kinds of kernels, and torch."""
+    """Each of seventeen kinds of kernels, and torch."""
     x, y = torch.randn(2, 1 << 20)
     yield "vector add, 2^20", lambda: elementwise.add(x, y), lambda: x + y
     yield "dropout, 2^20", lambda: elementwise.dropout(x, 0.25, 7), lambda: functional.dropout(x, 0.25)
@@ -86,6 +86,18 @@ def kernels() -> Iterator[Comparison]:
     yield "top 8, 256 x 1000", lambda: orders.topk(square[:256], 8), lambda: torch.topk(square[:256], 8)
     decay, values = torch.rand(2, 256, 1024)
     yield "recurrence, 256 x 1024", lambda: orders.recurrence(decay, values), lambda: stepwise(decay, values)
+    signal, taps, image = torch.randn(4, 256, 1024), torch.randn(256, 4), torch.randn(1024, 1024)
+    yield "causal filter, 4 x 256 x 1024", lambda: windows.causal_filter(signal, taps), lambda: filtered(signal, taps)
+    yield (
+        "mean of neighbours, 1024 x 1024",
+        lambda: windows.mean_of_neighbours(image),
+        lambda: functional.avg_pool2d(image[None, None], 3, 1, 1)[0, 0],
+    )
+
+
+def filtered(x: torch.Tensor, taps: torch.Tensor) -> torch.Tensor:
+    behind = functional.conv1d(x, taps[:, None], padding=taps.shape[1] - 1, groups=x.shape[1])
+    return functional.silu(behind[..., : x.shape[2]])
 
 
 def norms() -> Iterator[Comparison]:

@@ -19,7 +19,7 @@ from tileir.triton import to_tile_ir
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "kernels"))
 
-from model_kernels import attention, elementwise, matmul, orders, rows
+from model_kernels import attention, elementwise, matmul, orders, rows, windows
 
 pytestmark = pytest.mark.skipif(vendor.program() is None, reason="needs tileiras: pip install nvidia-cuda-tileiras")
 
@@ -46,6 +46,8 @@ KERNELS = [
     (attention.paged_decode_kernel, [H] * 3 + ["*i32", "*i32", H, "fp32", N, N, N], {"PAGE": 16, "WIDTH": 32}),
     (orders.topk_kernel, [F, F, "*i64", N, N], {"K": 8, "BLOCK": 64}),
     (orders.recurrence_kernel, [F, F, F, N], {"BLOCK": 64}),
+    (windows.causal_filter_kernel, [F, F, F, N], {"TAPS": 4, "BLOCK": 64}),
+    (windows.neighbours_kernel, [F, F, N, N], {"BLOCK_M": 16, "BLOCK_N": 32}),
 ]
 
 

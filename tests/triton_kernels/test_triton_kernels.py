@@ -19,7 +19,7 @@ import tileir.triton
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "kernels"))
 
-from model_kernels import attention, elementwise, matmul, orders, rows
+from model_kernels import attention, elementwise, matmul, orders, rows, windows
 
 
 @pytest.fixture(autouse=True)
@@ -159,3 +159,15 @@ def test_a_recurrence_by_scans() -> None:
         h = decay[:, step] * h + x[:, step]
         wanted.append(h)
     assert_close(orders.recurrence(decay, x, block=32), torch.stack(wanted, 1), atol=1e-4, rtol=1e-4)
+
+
+def test_a_causal_filter() -> None:
+    x, weight = torch.randn(2, 3, 100), torch.randn(3, 4)
+    wanted = functional.silu(functional.conv1d(x, weight[:, None], padding=3, groups=3)[..., :100])
+    assert_close(windows.causal_filter(x, weight, block=32), wanted)
+
+
+def test_a_mean_over_the_borders_of_an_image() -> None:
+    x = torch.randn(37, 45)
+    wanted = functional.avg_pool2d(x[None, None], 3, 1, 1)[0, 0]
+    assert_close(windows.mean_of_neighbours(x, blocks=(16, 16)), wanted)

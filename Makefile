@@ -24,7 +24,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
 	@echo "make test       run the tests (JOBS=$(JOBS) at a time)"
-	@echo "make script-test    run scripts as people publish them, and models that torch compiles to Triton kernels"
+	@echo "make script-test    run scripts as people publish them, models that torch compiles, and the vendor's assembler on Triton kernels"
 	@echo "make lint       check the style of the code"
 	@echo "make types      check the types of the code"
 	@echo "make bench      measure tileir beside its peers; writes docs/performance.md"
@@ -60,7 +60,7 @@ test: $(VENV)/.test
 
 # Needs torch, triton and cuda-tile; without them all of it is skipped.
 script-test: $(VENV)/.test
-	$(BIN)/python -m pytest tests/cuda_as_cpu/published_scripts.py tests/triton_kernels/compiled_models.py tests/triton_kernels/helion_kernels.py -n $(JOBS) $(ARGS) || [ $$? = 5 ]
+	$(BIN)/python -m pytest tests/cuda_as_cpu/published_scripts.py $(addprefix tests/triton_kernels/,assembled_kernels.py compiled_models.py helion_kernels.py) -n $(JOBS) $(ARGS) || [ $$? = 5 ]
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

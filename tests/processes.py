@@ -49,7 +49,8 @@ PRELOADED = (
     "tileir.text.printer",
     "cuda.tile._compile",
     "torch",
-    "triton.language",
+    "torch.distributed.tensor",
+    "triton.experimental.gluon",
 )
 """Modules that a program finds imported, if they are there."""
 LIMIT = 240

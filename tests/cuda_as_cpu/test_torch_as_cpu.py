@@ -1,7 +1,5 @@
 """What torch answers with ``--cuda-as-cpu``, asked by scripts that run as a user would run them."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -98,7 +96,7 @@ print(before == functions(), torch._C._len_torch_function_stack())
 
 def test_cuda_as_cpu_leaves_functions_alone_that_take_no_device():
     """No mode of torch, through which every call would go."""
-    done = subprocess.run([sys.executable, "-c", OTHER_FUNCTIONS], capture_output=True, text=True, cwd=ROOT)
+    done = run_python("-c", OTHER_FUNCTIONS)
     assert done.stdout == "True 0\n", done.stderr
 
 

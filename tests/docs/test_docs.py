@@ -36,15 +36,13 @@ KEPT = re.compile(r"<!-- (make|install) -->\n```sh\n(.*?)```\n", re.DOTALL)
 ANY = re.compile(r"(?:<!-- ([\w-]+)[^\n]* -->\n)?```(\w*)\n(.*?)```\n", re.DOTALL)
 KINDS = {"run", "fails", "file", "make", "install", "in", "gpu", "output", "part"}
 PART = re.compile(r"<!-- part of: (\S+) -->\n```\w+\n(.*?)```\n", re.DOTALL)
-PLAIN = re.compile(r"""tileir (?:[^|<>&;$`*?'"\\]|'[^']*'|"[^"$`\\]*")+""")
+PLAIN = re.compile(r"""(?:tileir|pytest|python(?= \S+\.py)) (?:[^|<>&;$`*?'"\\]|'[^']*'|"[^"$`\\]*")+""")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
 def test_the_generated_pages_are_fresh() -> None:
     """If not: `make docs`."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "docs/generate.py", "--check"]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
+    ran = run_python("docs/generate.py", "--check")
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
@@ -67,9 +65,11 @@ def run_shell(script: str, folder: Path, status: int) -> None:
 
 
 def run_line(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """A plain command of ours without a shell, any other line by one."""
-    if PLAIN.fullmatch(line):
-        return run_python("-m", *shlex.split(line), cwd=folder)
+    """A plain command of Python without a shell, any other line by one."""
+    plain = line.partition("  #")[0]
+    if PLAIN.fullmatch(plain):
+        tool, *words = shlex.split(plain)
+        return run_python(*(() if tool == "python" else ("-m", tool)), *words, cwd=folder)
     path = f"{folder / 'bin'}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     return subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, env=environment)

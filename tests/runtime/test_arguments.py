@@ -5,6 +5,7 @@ import ctypes
 import math
 import operator
 import struct
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 import tileir
 from tileir.ir import types as t
 from tileir.ir.storage import DTYPES
+from tileir.runtime import memory
 from tileir.runtime.arguments import DoesNotFit, ScalarArgument, scalar
 from tileir.runtime.arrays import TORCH_DTYPES, described
 from tileir.runtime.module import bind, target_named
@@ -571,3 +573,16 @@ def test_all_kinds_of_parameters_in_one_launch():
     )
     values = [argument.value for argument in bound if isinstance(argument, ScalarArgument)]
     assert [float(value) for value in values] == [-56, 1, -3, 0.5, 2]
+
+
+@pytest.mark.skipif(not Path(memory.PROC_MAPS).exists(), reason="this system has no such table")
+def test_a_mapping_is_the_same_asked_for_and_looked_up(tmp_path, monkeypatch):
+    own = np.zeros(1 << 22, np.uint8)
+    code = ctypes.cast(ctypes.pythonapi.Py_IncRef, ctypes.c_void_p).value
+    addresses = [own.ctypes.data, code, 8, (1 << 64) - 1]
+    asked = [memory.mapping_at(address) for address in addresses]
+    table = tmp_path / "maps"
+    table.write_text(Path(memory.PROC_MAPS).read_text())
+    monkeypatch.setattr(memory, "PROC_MAPS", str(table))
+    assert asked == [memory.mapping_at(address) for address in addresses]
+    assert [found and found.writable for found in asked] == [True, False, None, None]

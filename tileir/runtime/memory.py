@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -150,13 +153,42 @@ class Mapping(NamedTuple):
     writable: bool
 
 
+_QUERY = struct.Struct("<9Q4I2Q")
+"""Linux's ``struct procmap_query``: its size, flags, the address, start, end and flags of the mapping, and more."""
+_ASK = 0xC0686611
+"""``PROCMAP_QUERY``, the request of one mapping."""
+_READABLE, _WRITABLE = 1, 2
+
+
 def mapping_at(address: int) -> Mapping | None:
     """Return the readable mapping that holds `address`; None if there is none. Raises OSError where it cannot be
     known."""
-    with open(PROC_MAPS, encoding="ascii", errors="replace") as table:
-        for line in table:
-            extent, access = line.split(maxsplit=2)[:2]
-            start, end = (int(bound, 16) for bound in extent.split("-"))
-            if start <= address < end:
-                return Mapping(start, end, "w" in access) if "r" in access else None
+    with open(PROC_MAPS, "rb", buffering=0) as table:
+        try:
+            return _asked(table.fileno(), address)
+        except OSError as error:  # Linux before 6.11 cannot be asked for one
+            if error.errno not in (errno.ENOTTY, errno.EINVAL):
+                raise
+        return _found(io.TextIOWrapper(io.BufferedReader(table), "ascii", "replace"), address)
+
+
+def _asked(table: int, address: int) -> Mapping | None:
+    import fcntl  # absent on Windows, as the table is
+
+    query = bytearray(_QUERY.pack(_QUERY.size, 0, address, *[0] * 12))
+    try:
+        fcntl.ioctl(table, _ASK, query)
+    except FileNotFoundError:
+        return None
+    _, _, _, start, end, access, *_ = _QUERY.unpack(query)
+    return Mapping(start, end, bool(access & _WRITABLE)) if access & _READABLE else None
+
+
+def _found(table: Iterable[str], address: int) -> Mapping | None:
+    """Look through the lines of the whole table."""
+    for line in table:
+        extent, access = line.split(maxsplit=2)[:2]
+        start, end = (int(bound, 16) for bound in extent.split("-"))
+        if start <= address < end:
+            return Mapping(start, end, "w" in access) if "r" in access else None
     return None

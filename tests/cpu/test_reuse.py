@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tileir
+from tests.cpu.anew import plan_of_text
 from tileir.analysis.affine import Affines
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.loads import Loads
@@ -135,3 +136,48 @@ def test_memory_is_given_up_by_the_last_reader(body: str, expected: int) -> None
     roots = [(value, op) for op in fusion.operations for value in op.results if not fusion.fused(value)]
     sums = [(op.acc, op) for op in fusion.operations if isinstance(op, MmaF)]
     assert sum(bool(list(reuse.given_up(value, op))) for value, op in roots + sums) == expected
+
+
+CARRIED = f"""entry @k(%a: tile<ptr<f32>>, %sums: tile<ptr<f32>>, %others: tile<ptr<f32>>, %end: tile<i32>) {{
+  %from = constant <i32: 2> : tile<i32>
+  %by = constant <i32: 3> : tile<i32>
+  %odd = constant <i32: 5> : tile<i32>
+  %start = constant <f32: -1.5> : {TILE}
+  %none = constant <f32: -0.0> : {TILE}
+  %a_view = make_tensor_view %a, shape = [16, 16], strides = [16, 1] : {VIEW}
+  %s_view = make_tensor_view %sums, shape = [16, 16], strides = [16, 1] : {VIEW}
+  %o_view = make_tensor_view %others, shape = [16, 16], strides = [16, 1] : {VIEW}
+  %a_tiles = make_partition_view %a_view : {PART}
+  %s_tiles = make_partition_view %s_view : {PART}
+  %o_tiles = make_partition_view %o_view : {PART}
+  %z = constant <i32: 0> : tile<i32>
+  %x, %read = load_view_tko weak %a_tiles[%z, %z] : {PART}, tile<i32> -> {TILE}, token
+  %sum, %other = for %i in (%from to %end, step %by) : tile<i32>
+    iter_values(%s = %start, %o = %none) -> ({TILE}, {TILE}) {{
+    %more = addf %s, %x : {TILE}
+    %is_odd = cmpi equal %i, %odd, signed : tile<i32> -> tile<i1>
+    if %is_odd {{
+      continue %o, %s : {TILE}, {TILE}
+    }}
+    %both = mulf %more, %o : {TILE}
+    continue %more, %both : {TILE}, {TILE}
+  }}
+  %s_done = store_view_tko weak %sum, %s_tiles[%z, %z] token = %read : {TILE}, {PART}, tile<i32> -> token
+  %o_done = store_view_tko weak %other, %o_tiles[%z, %z] token = %s_done : {TILE}, {PART}, tile<i32> -> token
+}}"""
+
+
+@pytest.mark.parametrize("end", [-4, 2, 3, 5, 6, 9, 20])
+def test_a_carried_tile_begins_as_a_constant_however_often_the_loop_runs(end: int) -> None:
+    module, x = tileir.parse(CARRIED), np.random.default_rng(3).standard_normal((16, 16), np.float32)
+    results = []
+    for target in ("interp", "cpu"):
+        sums, others = np.full((2, 16, 16), 7, np.float32)
+        module["k"].launch(1, x, sums, others, end, target=target)
+        results.append((sums.tobytes(), others.tobytes()))
+    assert results[0] == results[1]
+
+
+def test_a_carried_tile_that_begins_as_a_constant_is_not_filled() -> None:
+    assert len(plan_of_text(CARRIED).body.unfilled) == 2
+    assert not plan_of_text(CARRIED, "unfilled tiles").body.unfilled

@@ -74,8 +74,8 @@ class Emitter:
     """The functions of `shared`."""
     _independent: set[int] | None = None
     """The accesses of the innermost loop nest that no other iteration depends on, by their identities."""
-    guarded: dict[int, GuardedLoad] = field(default_factory=dict)
-    """The loads that read an element of memory only where it may be read, by their identities."""
+    guarded: dict[ir.Instruction, GuardedLoad] = field(default_factory=dict)
+    """The loads that read an element of memory only where it may be read."""
     _rare: bool = False
     _loops: int = 0
     """Begun so far."""

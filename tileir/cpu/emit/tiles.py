@@ -151,7 +151,7 @@ class MaskedWindow(ExpressionTile):
         place = builder.gep(self.window.base, [distance(builder, index, self.window.strides)], source_etype=kind)
         inside = builder.icmp_unsigned("<", index[-1], end)
         loaded = builder.load(builder.select(inside, place, self._elsewhere), typ=kind, align=align)
-        emit.guarded[id(loaded)] = GuardedLoad(place, inside, self._outside)
+        emit.guarded[loaded] = GuardedLoad(place, inside, self._outside)
         return from_memory(builder, self.element, emit.independent(loaded))
 
 

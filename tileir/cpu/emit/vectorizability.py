@@ -55,8 +55,8 @@ class BlockLoop:
     end: ir.Value
     independent: Set[int]
     """The accesses that no other iteration depends on, by their identities."""
-    guarded: Mapping[int, GuardedLoad]
-    """The loads of elements that may be outside of what may be read, by their identities."""
+    guarded: Mapping[op.Instruction, GuardedLoad]
+    """The loads of elements that may be outside of what may be read."""
 
     @cached_property
     def work(self) -> list[op.Instruction]:
@@ -118,7 +118,7 @@ class Growth:
         self._loop, self._gathers = loop, gathers
         values = (value for each in loop.work for value in (each, *each.operands))
         _require(not any(isinstance(value.type, ir.VectorType) for value in values))
-        self.guards = {id(each): found for each in loop.work if (found := loop.guarded.get(id(each))) is not None}
+        self.guards = {id(each): found for each in loop.work if (found := loop.guarded.get(each)) is not None}
         """The guards of loads in the loop whose lanes differ."""
         self.chosen = {id(load.operands[0]) for load in loop.work if id(load) in self.guards}
         """The addresses of those loads, for which vectors have masks."""

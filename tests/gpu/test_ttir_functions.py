@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
+import tileir
 from tests.cpu.samples import ulps
+from tests.differential import Outcome
+from tests.differential import outcome as reference
 from tests.gpu.ttir_operations import Case, case, compiled, executed, interpreted
+from tests.targets import hsaco, ttir
 from tileir.gpu.arch import arch_named
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
@@ -20,6 +24,7 @@ from tileir.ir.storage import dtype_of
 from tileir.ops import functions
 from tileir.ops.extension import Asin
 
+needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="needs triton: pip install '.[gpu]'")
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 FLOATS = (t.F16, t.BF16, t.F32, t.F64)
 EXPONENTS = (t.I1, t.I8, t.I16, t.I32)
@@ -119,10 +124,43 @@ def test_the_approximate_hyperbolic_tangent_is_near() -> None:
     np.testing.assert_allclose(actual, exact, rtol=2.0**-10)
 
 
+Run = Callable[[tileir.Kernel, tuple[int, ...], list[np.ndarray], str], Outcome]
+POWERS = """entry @powers(%x: tile<ptr<f32>>, %y: tile<ptr<f32>>) {
+  %line = iota : tile<1024xi32>
+  %xs = reshape %x : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %xb = broadcast %xs : tile<1xptr<f32>> -> tile<1024xptr<f32>>
+  %ys = reshape %y : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %yb = broadcast %ys : tile<1xptr<f32>> -> tile<1024xptr<f32>>
+  %xp = offset %xb, %line : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>
+  %yp = offset %yb, %line : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>
+  %value, %t = load_ptr_tko weak %xp : tile<1024xptr<f32>> -> tile<1024xf32>, token
+  %power = exp2 %value flush_to_zero : tile<1024xf32>
+  %u = store_ptr_tko weak %yp, %power : tile<1024xptr<f32>>, tile<1024xf32> -> token
+}"""
+
+
+@pytest.mark.parametrize(
+    ("run", "arch"),
+    [
+        pytest.param(ttir.outcome, "gfx942", id="ttir"),
+        pytest.param(hsaco.outcome, "gfx942", id="gfx942", marks=needs_triton),
+        pytest.param(hsaco.outcome, "gfx1100", id="gfx1100", marks=needs_triton),
+    ],
+)
+def test_powers_of_two_of_amd_vanish_below_the_normal_numbers(run: Run, arch: str) -> None:
+    (kernel,) = tileir.parse(POWERS).kernels.values()
+    below = np.linspace(-126 - 2.0**-10, -126 + 2.0**-10, 257)
+    subnormal = np.linspace(-1, 1, 257) * 2.0**-126
+    x = np.concatenate([np.resize(SPECIAL, 16), below, subnormal, np.linspace(-160, 130, 494)]).astype(np.float32)
+    args = [x, np.ones(1024, np.float32)]
+    actual, exact = (one.arrays[1] for one in (run(kernel, (1,), args, arch), reference(kernel, (1,), args, "interp")))
+    assert ulps(actual, exact, t.F32)[np.abs(x + 126) > 2.0**-16].max() <= 2
+    assert not actual[x < -126 - 2.0**-16].any()
+
+
 # ---------------------------------------------------------------- what the compiler makes of it
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
-needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="needs triton: pip install '.[gpu]'")
 
 
 def approximate(shape: Sequence[int]) -> list[Case]:

@@ -192,10 +192,16 @@ def _absolute_integer(instruction: Instruction, x: Array) -> Array:
     return as_integer(np.abs(signed(x)), element_of(instruction))
 
 
-_MATH_NEAR = ("exp", "exp2", "log", "log2", "sin", "cos", "rsqrt", "tanh")
+def _power_of_two(instruction: Instruction, x: Array) -> Array:
+    """As Triton's compiler has it for AMD: with subnormals as zeros."""
+    return rounding.flushed(near(np.exp2)(instruction, rounding.flushed(x)))
+
+
+_MATH_NEAR = ("exp", "log", "log2", "sin", "cos", "rsqrt", "tanh")
 
 RULES: dict[str, Rule] = {
     **{f"math.{name}": near(_NEAR[name]) for name in _MATH_NEAR},
+    "math.exp2": _power_of_two,
     "math.sqrt": _root,
     "math.absf": unrounded(np.abs),
     "math.absi": _absolute_integer,

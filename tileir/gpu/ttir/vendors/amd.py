@@ -137,6 +137,8 @@ class AmdInstructions:
         return self.directed(build, _wide_result(build, name, mode, *wide), "f32", mode)
 
     def approximate(self, build: Builder, name: str, flush: bool, *operands: TtirValue) -> TtirValue:
+        if flush and name == "ex2.approx":
+            return build.op("math.exp2", *operands)  # one instruction, with subnormals as zeros
         given = [_flushed(build, operand) if flush else operand for operand in operands]
         if name in _LIBRARY_NAMES:
             result = self.library(build, _LIBRARY_NAMES[name], *given)

@@ -1,5 +1,7 @@
 """Products of matrices agree with the interpreter, whatever their size, and compile to the instructions for them."""
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -113,10 +115,12 @@ INSTRUCTIONS = [
     ("sm_90", "f16", "f16", f"{WGMMA}.m64n64k16.f16.f16.f16"),
     ("sm_90", "bf16", "f32", f"{WGMMA}.m64n64k16.f32.bf16.bf16"),
     ("sm_90", "tf32", "f32", f"{WGMMA}.m64n64k8.f32.tf32.tf32"),
-    ("sm_90", "f8E5M2", "f32", f"{WGMMA}.m64n64k16.f32.f16.f16"),
+    ("sm_90", "f8E5M2", "f32", f"{WGMMA}.m64n64k32.f32.e5m2.e5m2"),
     ("sm_100", "f16", "f32", f"{TENSOR_MEMORY}f16"),
     ("sm_100", "tf32", "f32", f"{TENSOR_MEMORY}tf32"),
     ("sm_100", "f8E4M3FN", "f32", f"{TENSOR_MEMORY}f8f6f4"),
+    ("sm_89", "f8E4M3FN", "f32", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"),
+    ("sm_120", "f8E4M3FN", "f32", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"),
     ("sm_120", "f16", "f32", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"),
 ]
 
@@ -129,18 +133,22 @@ def test_large_products_are_those_of_the_hardware(arch, element, accumulator, in
 
 
 @pytest.mark.usefixtures("_triton")
-@pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
-def test_eight_bit_products_are_added_in_less_only_where_that_is_allowed(arch):
+@pytest.mark.parametrize(("arch", "sums"), [("sm_89", True), ("sm_90", True), ("sm_100", False), ("sm_120", False)])
+def test_sums_of_eight_bit_products_are_added_in_f32_unless_the_hardware_does(arch, sums):
+    """The sums are those of the products of one operation, 32 for each thread."""
     fast, exact = (
         compiled(text_of("mmaf", "f8E5M2", "f32", (64, 64, 64), flag), arch, "ptx").texts["ptx"]
         for flag in ("fast_acc", "")
     )
-    if arch == "sm_90":
-        assert "f32.e5m2.e5m2" in fast
-        assert "e5m2.e5m2" not in exact
-    else:
-        assert "kind::f8f6f4" in fast
-        assert "kind::f8f6f4" in exact
+    added = [len(re.findall(r"add(?:\.rn)?\.f32 ", ptx)) for ptx in (fast, exact)]
+    assert added == [0, 32 * sums]
+
+
+@pytest.mark.usefixtures("_triton")
+@pytest.mark.parametrize(("arch", "native"), [("sm_90", False), ("sm_120", True)])
+def test_more_eight_bit_products_than_may_be_added_in_less_are_those_of_f16(arch, native):
+    ptx = compiled(text_of("mmaf", "f8E5M2", "f32", (64, 64, 256)), arch, "ptx").texts["ptx"]
+    assert ("e5m2.e5m2" in ptx, "f16.f16" in ptx) == (native, not native)
 
 
 @pytest.mark.usefixtures("_triton")

@@ -57,6 +57,8 @@ class Arch:
     """True if the tensor memory accelerator copies tiles by descriptor."""
     has_fp8: bool = False
     """True if f8E4M3FN and f8E5M2 have conversions and products."""
+    adds_fp8_in_f32: bool = False
+    """True if their products are added in f32, without `fast_acc`."""
     rounds_to_tf32: bool = False
     """True if an instruction rounds f32 to the nearest tf32, ties to even."""
     multiplies_tf32: bool = False
@@ -95,6 +97,7 @@ def nvidia(capability: int) -> Arch:
         SHARED_MEMORY.get(capability, 99 << 10),
         has_descriptors=capability >= 90,
         has_fp8=capability >= 89,
+        adds_fp8_in_f32=capability >= 100,
         rounds_to_tf32=capability >= 90,
         multiplies_tf32=True,
         has_scaled_products=capability in (100, 103),

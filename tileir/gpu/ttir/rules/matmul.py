@@ -21,25 +21,33 @@ rules: Rules[Lower] = Rules()
 _HALF_RANGE = 128
 
 
+MOST_BYTES = 128
+"""Products of 8-bit floats that the hardware may add in less than f32 before their sum is added in f32, as many as in
+the vendor's own code (spec: matmul#mmaf)."""
+
+
 @rules(MmaF)
 def lower_mmaf(lowering: TtirLowering, op: MmaF) -> None:
-    build, element = lowering.build, op.lhs.type.element
+    build, element, arch = lowering.build, op.lhs.type.element, lowering.arch
     lhs, rhs, acc = (lowering.value(value) for value in (op.lhs, op.rhs, op.acc))
-    if element in NATIVE and not _adds_products_of_bytes(lowering, op):
-        lhs, rhs = (as_half(build, value, element, lowering.arch.has_fp8) for value in (lhs, rhs))
-    precision = TF32 if element is t.TF32 and lowering.arch.multiplies_tf32 else IEEE
-    imprecise = ANY_NUMBER if element in NATIVE and op.fast_acc else 0
-    lowering.bind(op.result, product(build, lowering.arch, lhs, rhs, acc, precision, imprecise))
+    if element in NATIVE:
+        lowering.bind(op.result, _product_of_bytes(lowering, op, lhs, rhs, acc))
+        return
+    precision = TF32 if element is t.TF32 and arch.multiplies_tf32 else IEEE
+    lowering.bind(op.result, product(build, arch, lhs, rhs, acc, precision))
 
 
-def _adds_products_of_bytes(lowering: TtirLowering, op: MmaF) -> bool:
-    """Return whether factors of 8 bits are multiplied as such.
-
-    Without tensor memory the hardware adds their products in less than f32, which only `fast_acc` and an accumulator of
-    f16 permit.
-    """
-    arch = lowering.arch
-    return arch.has_fp8 and (arch.has_tensor_memory or bool(op.fast_acc) or op.acc.type.element is t.F16)
+def _product_of_bytes(lowering: TtirLowering, op: MmaF, lhs: TtirValue, rhs: TtirValue, acc: TtirValue) -> TtirValue:
+    """Multiply 8-bit floats as such; as f16 where the hardware does not, or would add too many in less than f32."""
+    build, arch = lowering.build, lowering.arch
+    whole = arch.adds_fp8_in_f32 or bool(op.fast_acc) or op.acc.type.element is t.F16
+    if not arch.has_fp8 or not (whole or lhs.type.shape[-1] <= MOST_BYTES):
+        lhs, rhs = (as_half(build, value, op.lhs.type.number, arch.has_fp8) for value in (lhs, rhs))
+        return product(build, arch, lhs, rhs, acc)
+    if whole:
+        return product(build, arch, lhs, rhs, acc, imprecise=ANY_NUMBER)
+    partial = product(build, arch, lhs, rhs, build.float(acc.type, 0.0), imprecise=ANY_NUMBER)
+    return build.op("arith.addf", acc, partial)
 
 
 @rules(MmaFScaled)

@@ -40,7 +40,8 @@ def on_config(config: Any) -> Any:
     for item in config.nav:
         if item.get("Language") == "spec":
             item["Language"] = [f"spec/{name}" for name in pages]
-    listed = {page for item in config.nav for pages in item.values() for page in pages}
+    groups = [pages if isinstance(pages, list) else [pages] for item in config.nav for pages in item.values()]
+    listed = {page for pages in groups for page in pages}
     more = [page for page in manual() if page not in listed]
     if more:
         config.nav.append({"More": more})
@@ -118,3 +119,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
     markdown = _PROGRAM.sub(playable, markdown)
     return _OUTSIDE.sub(inside, markdown.replace("](../CHANGELOG.md)", f"]({up}changelog.md)"))
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Give the search the role and name that the theme leaves out."""
+    return output.replace('data-md-component="search" role="dialog"', 'data-md-component="search" role="search"')

@@ -36,3 +36,5 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     assert (tmp_path / "index.html").exists() and (tmp_path / "search/search_index.json").exists()
     assert "https://fonts" not in (tmp_path / "index.html").read_text()
+    assert 'role="dialog"' not in (tmp_path / "index.html").read_text(), "the search has a role that needs no name"
+    assert "site.css" in (tmp_path / "index.html").read_text()

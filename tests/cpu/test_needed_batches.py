@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import tileir
-from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.live_extents import LiveExtents
+from tileir.cpu.analysis.live_extents import FactorOf, LiveExtents
+from tileir.cpu.emit.record import CheckLevel
+from tileir.cpu.llvm.engine import host
+from tileir.cpu.plan import plan_of
 from tileir.ops import matmul
 
 TILE, BATCHES = 32, 4
@@ -62,7 +64,7 @@ entry @gemm(%a: tile<ptr<f32>>, %d: tile<ptr<f32>>, %c: tile<ptr<f32>>,
 def found(text: str) -> tuple[LiveExtents, matmul.MmaF]:
     entry = tileir.parse(text).kernels["gemm"].entry
     (product,) = [op for op in entry.walk() if isinstance(op, matmul.MmaF)]
-    return LiveExtents(Fusion(entry.body)), product
+    return plan_of(entry, CheckLevel.ON, host()).body.live, product
 
 
 @pytest.mark.parametrize(("batch", "flat"), [(BATCHES, False), (1, False), (1, True)])
@@ -80,9 +82,9 @@ def test_products_in_batches_are_those_of_numpy(batch, flat):
 @pytest.mark.parametrize(("batch", "flat"), [(BATCHES, False), (1, True)])
 def test_what_is_stored_of_a_batch_is_what_is_needed(batch, flat):
     needed, product = found(program(batch, flat))
-    assert needed.store_of(product).op.spec.name == "store_view_tko"
+    assert needed[product.result].op.spec.name == "store_view_tko"
     loaded = product.lhs.op.source if flat else product.lhs
-    assert needed.product_of(loaded) == (product, 0)
+    assert needed[loaded] == FactorOf(product, 0)
 
 
 def test_all_is_needed_where_a_reshape_mixes_rows():
@@ -92,7 +94,7 @@ def test_all_is_needed_where_a_reshape_mixes_rows():
     )
     mixed = mixed.replace("%flat = reshape %half : tile<32x32xf32>", "%flat = reshape %half : tile<64x16xf32>")
     needed, product = found(mixed)
-    assert needed.store_of(product) is None
+    assert product.result not in needed
 
 
 def scaled() -> str:
@@ -156,7 +158,7 @@ def test_scaled_products_at_the_border_are_those_of_numpy():
 def test_a_scaled_product_needs_what_is_stored_and_a_scale_is_no_factor():
     entry = tileir.parse(scaled()).kernels["gemm"].entry
     (product,) = [op for op in entry.walk() if isinstance(op, matmul.MmaFScaled)]
-    needed = LiveExtents(Fusion(entry.body))
-    assert needed.store_of(product) is not None
-    assert needed.product_of(product.rhs) == (product, 1)
-    assert needed.product_of(product.lhs_scale) is None
+    needed = plan_of(entry, CheckLevel.ON, host()).body.live
+    assert product.result in needed
+    assert needed[product.rhs] == FactorOf(product, 1)
+    assert product.lhs_scale not in needed

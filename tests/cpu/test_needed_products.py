@@ -15,8 +15,10 @@ import pytest
 import tileir
 from tests.cpu.anew import compile_anew, planned
 from tests.cpu.guarded import Guarded
-from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.live_extents import LiveExtents
+from tileir.cpu.analysis.live_extents import FactorOf, LiveExtents
+from tileir.cpu.emit.record import CheckLevel
+from tileir.cpu.llvm.engine import host
+from tileir.cpu.plan import plan_of
 from tileir.ops import matmul
 
 ELEMENTS = {
@@ -147,13 +149,13 @@ def test_sums_of_negative_zeros_in_few_rows_stay_negative(turned):
 
 def products(text: str) -> tuple[LiveExtents, list[matmul.MmaF]]:
     entry = tileir.parse(text).kernels["gemm"].entry
-    return LiveExtents(Fusion(entry.body)), [op for op in entry.walk() if isinstance(op, matmul.MmaF)]
+    return plan_of(entry, CheckLevel.ON, host()).body.live, [op for op in entry.walk() if isinstance(op, matmul.MmaF)]
 
 
 def test_sums_of_a_loop_are_needed_as_far_as_they_are_stored():
     needed, (product,) = products(program("f32", False, False, scaled=True))
-    assert needed.store_of(product).op.spec.name == "store_view_tko"
-    assert needed.product_of(product.lhs) == (product, 0)
+    assert needed[product.result].op.spec.name == "store_view_tko"
+    assert needed[product.lhs] == FactorOf(product, 0)
 
 
 def test_all_is_needed_of_sums_that_are_stored_at_another_place_in_each_iteration():
@@ -161,7 +163,7 @@ def test_all_is_needed_of_sums_that_are_stored_at_another_place_in_each_iteratio
     store = next(line for line in text.splitlines() if "store_view_tko" in line)
     inside = store.replace("%sum", "%next").replace("%x, %y", "%i, %y").replace("%t2", "%t3")
     needed, (product,) = products(text.replace("      continue", f"{inside}\n      continue").replace(store, ""))
-    assert needed.store_of(product) is None
+    assert product.result not in needed
 
 
 @pytest.mark.parametrize("use", ["%r = reduce_of", "%t = permute %sum [1, 0] : tile<32x32xf32> -> tile<32x32xf32>"])
@@ -174,4 +176,4 @@ def test_all_is_needed_of_sums_that_something_else_reads(use):
           }"""
     text = program("f32", False, False, scaled=False)
     needed, (product,) = products(text.replace("    %t2", f"    {use}\n    %t2"))
-    assert needed.store_of(product) is None
+    assert product.result not in needed

@@ -15,7 +15,7 @@ from tileir.analysis.effects import accesses_of, reachable
 from tileir.analysis.placement import CallPlacement
 from tileir.cpu.analysis.coarsening import Coarsening, coarsening_of
 from tileir.cpu.analysis.fusion import Fusion
-from tileir.cpu.analysis.live_extents import LiveExtents
+from tileir.cpu.analysis.live_extents import LiveExtents, live_extents
 from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.analysis.reuse import Reuse
 from tileir.cpu.analysis.streams import Streams, Unchanged, streams_of, unchanged
@@ -81,8 +81,8 @@ class FunctionPlan:
     """Tiles of boxes whose elements are read under a mask where the box is cut."""
     unfilled: frozenset[Value]
     """Tiles that loops carry, which begin as constants: no buffer is filled with these."""
-    live: LiveExtents | None
-    """None if all elements of each tile count."""
+    live: LiveExtents
+    """Empty if all elements of each tile count."""
     expressions: frozenset[Value]
     """Values that are computed where they are used."""
     reused: Mapping[tuple[Value, Op], tuple[Value, ...]]
@@ -189,13 +189,14 @@ class _Planner:
         fusion, known = Fusion(body), Affines(body)
         loads = Loads(fusion, known)
         reused = self._reused(fusion, loads)
+        used = loads.at_once() if "put-off loads" in self.off else loads
         return FunctionPlan(
             fusion,
             known,
-            loads.at_once() if "put-off loads" in self.off else loads,
+            used,
             self._masked(fusion, loads),
             self._unfilled(fusion, loads, {operand for operands in reused.values() for operand in operands}),
-            None if self.strict or "live extents" in self.off else LiveExtents(fusion),
+            {} if self.strict or "live extents" in self.off else live_extents(fusion, used),
             self._expressions(fusion),
             reused,
             self.products(fusion, keeps=False)[0],

@@ -175,7 +175,7 @@ def _panels(plan: PanelPlan) -> Iterator[str]:
 
 
 def _few_rows(function: FunctionPlan, op: ProductOp, few: int) -> Iterator[str]:
-    plan, is_never = function.products[op], function.live is None or function.live.store_of(op) is None
+    plan, is_never = function.products[op], op.result not in function.live
     panels, rows = plan.panels, op.acc.tile.shape[-2]
     if not plan.reads_few_rows or plan.swapped or (is_never and rows > few):
         return

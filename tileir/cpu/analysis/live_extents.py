@@ -9,6 +9,8 @@ copy is made of the loaded one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import cast
 
 from tileir.analysis.effects import MemoryAccess, access_of
@@ -25,52 +27,69 @@ from tileir.ops import control, matmul, shapes, views
 Product = matmul.MmaF | matmul.MmaI | matmul.MmaFScaled
 
 
-class LiveExtents:
-    """The stores that decide how much of the products of one function is live."""
+@dataclass(frozen=True)
+class FactorOf:
+    """The only reader of a loaded tile: a product, whose factor `side` it is."""
 
-    def __init__(self, fusion: Fusion) -> None:
-        self._fusion = fusion
-        self._stores: dict[Op, MemoryAccess | None] = {}
+    product: Product
+    side: int
 
-    def store_of(self, product: Product) -> MemoryAccess | None:
-        """Return the store of a box that everything read of the result leads to; None if there is anything else."""
-        if product not in self._stores:
-            self._stores[product] = self._found(product.result)
-        return self._stores[product]
 
-    def product_of(self, loaded: Value) -> tuple[Product, int] | None:
-        """Return the only product that reads a loaded tile, and which of its factors that is."""
-        value, users = loaded, self._fusion.users(loaded)
-        while len(users) == 1 and _keeps_matrices(users[0]):
-            value = users[0].results[0]
-            users = self._fusion.users(value)
-        product = users[0] if len(users) == 1 else None
-        if not isinstance(product, Product) or product.operands.count(value) != 1:
-            return None
-        sides = [side for side, factor in enumerate((product.lhs, product.rhs)) if factor is value]
-        return (product, sides[0]) if sides else None
+LiveExtents = Mapping[Value, MemoryAccess | FactorOf]
+"""The reader that decides how much of a tile is live: a store for the result of a product, a store or a product for a
+loaded tile. All of other tiles is."""
 
-    def _found(self, result: Value) -> MemoryAccess | None:
-        stores: set[Op] = set()
-        loops: set[control.For] = set()
-        seen, rest = {result}, [result]
-        while rest:
-            value = rest.pop()
-            for user in self._fusion.users(value):
-                if _is_store_of(user, value):
-                    stores.add(user)
-                    continue
-                passed = _passed(user, value)
-                if passed is None:
-                    return None
-                if isinstance(user, control.Continue):
-                    loops.add(cast(control.For, _loop_around(user)))
-                rest += [one for one in passed if one not in seen]
-                seen.update(passed)
-        access = access_of(stores.pop()) if len(stores) == 1 else None
-        if access is None or any(_changes_in(loop, value) for loop in loops for value in _place(access)):
-            return None
-        return access
+
+def live_extents(fusion: Fusion, loads: Loads) -> LiveExtents:
+    """Return the readers that decide how much of the tiles of a function is live."""
+    found: dict[Value, MemoryAccess | FactorOf] = {}
+    for op in fusion.operations:
+        access = access_of(op)
+        if isinstance(op, Product):
+            if store := _store_of_product(fusion, op.result):
+                found[op.result] = store
+        elif access is not None and access.result is not None:
+            loaded = access.result
+            if reader := _product_of_load(fusion, loaded) or _store_of_load(fusion, loads, loaded):
+                found[loaded] = reader
+    return found
+
+
+def _product_of_load(fusion: Fusion, loaded: Value) -> FactorOf | None:
+    """Return the only product that reads a loaded tile."""
+    value, users = loaded, fusion.users(loaded)
+    while len(users) == 1 and _keeps_matrices(users[0]):
+        value = users[0].results[0]
+        users = fusion.users(value)
+    product = users[0] if len(users) == 1 else None
+    if not isinstance(product, Product) or product.operands.count(value) != 1:
+        return None
+    sides = [side for side, factor in enumerate((product.lhs, product.rhs)) if factor is value]
+    return FactorOf(product, sides[0]) if sides else None
+
+
+def _store_of_product(fusion: Fusion, result: Value) -> MemoryAccess | None:
+    """Return the store of a box that everything read of a result leads to; None if there is anything else."""
+    stores: set[Op] = set()
+    loops: set[control.For] = set()
+    seen, rest = {result}, [result]
+    while rest:
+        value = rest.pop()
+        for user in fusion.users(value):
+            if _is_store_of(user, value):
+                stores.add(user)
+                continue
+            passed = _passed(user, value)
+            if passed is None:
+                return None
+            if isinstance(user, control.Continue):
+                loops.add(cast(control.For, _loop_around(user)))
+            rest += [one for one in passed if one not in seen]
+            seen.update(passed)
+    access = access_of(stores.pop()) if len(stores) == 1 else None
+    if access is None or any(_changes_in(loop, value) for loop in loops for value in _place(access)):
+        return None
+    return access
 
 
 def _place(access: MemoryAccess) -> list[Value]:
@@ -132,7 +151,7 @@ def _loop_around(op: Op) -> Op | None:
 # ---------------------------------------------------------------- loads for one store
 
 
-def store_of_load(fusion: Fusion, loads: Loads, loaded: Value) -> MemoryAccess | None:
+def _store_of_load(fusion: Fusion, loads: Loads, loaded: Value) -> MemoryAccess | None:
     """Return the only store that reads a loaded tile, in what it computes element by element; None if there is none."""
     uses = loads.readers.uses(loaded)
     stores = {op for op, _ in uses}

@@ -14,7 +14,7 @@ from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.region import Region, is_view_box
-from tileir.cpu.analysis.live_extents import Product, store_of_load
+from tileir.cpu.analysis.live_extents import FactorOf, Product
 from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.elements import I64, is_number, is_zero
 from tileir.cpu.lowering.state import Lowering
@@ -77,8 +77,8 @@ class Needs:
 def needs_of_product(lowering: Lowering, product: Product) -> Needs | None:
     """Return what is live of the result; None if all may be, or that is not known yet."""
     *batch, rows, columns = product.result.tile.shape
-    store = None if lowering.here.live is None else lowering.here.live.store_of(product)
-    if store is None or store.value is None or lowering.products[product].swapped:
+    store = lowering.here.live.get(product.result)
+    if not isinstance(store, MemoryAccess) or store.value is None or lowering.products[product].swapped:
         return None
     stored = store.value.tile.shape
     is_batch = bool(batch) and stored == (*batch, rows, columns)
@@ -113,14 +113,12 @@ def _depth(lowering: Lowering, factor: Value, dim: int) -> ir.Value | None:
 
 def needs_of_load(lowering: Lowering, loaded: Value, box: Box) -> dict[int, ir.Value]:
     """Return the dimensions of a loaded tile that are needed in part only, and how much of them."""
-    if lowering.here.live is None:
-        return {}
-    reader = lowering.here.live.product_of(loaded)
-    if reader is None:
-        return _needs_of_store(lowering, loaded)
+    reader = lowering.here.live.get(loaded)
+    if not isinstance(reader, FactorOf):
+        return {} if reader is None or lowering.joined is not None else _needs_of_store(lowering, loaded, reader)
     if lowering.loads.placement(loaded) is LoadPlacement.AT_ONCE:
         return {}
-    product, side = reader
+    product, side = reader.product, reader.side
     needs = needs_of_product(lowering, product)
     if needs is None:
         return {}
@@ -134,11 +132,9 @@ def needs_of_load(lowering: Lowering, loaded: Value, box: Box) -> dict[int, ir.V
     return found
 
 
-def _needs_of_store(lowering: Lowering, loaded: Value) -> dict[int, ir.Value]:
+def _needs_of_store(lowering: Lowering, loaded: Value, store: MemoryAccess) -> dict[int, ir.Value]:
     """Return what the only store that reads a tile takes of it; nothing if that may be all, or is not known yet."""
-    store = store_of_load(lowering.here.fusion, lowering.loads, loaded) if lowering.joined is None else None
-    if store is None or store.value is None:
-        return {}
+    assert store.value is not None, "a store"
     dims, positions = (
         [dim for dim, extent in enumerate(value.tile.shape) if extent != 1] for value in (loaded, store.value)
     )

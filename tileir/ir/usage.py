@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import PackageNotFoundError, requires
 from shlex import quote
 
@@ -17,6 +18,7 @@ class UsageError(Exception):
     """Something the user asked for that cannot be done: shown in one line, exit status 2."""
 
 
+@cache
 def pip_install(extra: str) -> str:
     """Return the command that installs the packages of an extra, which are named as tileir itself may be a clone."""
     try:

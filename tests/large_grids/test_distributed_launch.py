@@ -430,6 +430,29 @@ def test_sums_on_dask_are_merged(client: Any) -> None:
     np.testing.assert_array_equal(made.compute(), expected)
 
 
+@pytest.mark.parametrize("error", [ConnectionResetError("gone"), "CommClosedError", MemoryError("of the worker's own")])
+def test_a_worker_that_ends_while_its_memory_is_asked_for_counts_as_a_new_one(
+    client: Any, monkeypatch: pytest.MonkeyPatch, error: Exception | str
+) -> None:
+    from distributed.comm import CommClosedError
+
+    from tileir.distributed.sending import DaskSender
+
+    raised = CommClosedError("gone") if isinstance(error, str) else error
+    sender, limit = DaskSender(client), 1000
+    workers = {f"tcp://{name}": {"memory_limit": limit, "nthreads": 1} for name in "ab"}
+    monkeypatch.setattr(client, "scheduler_info", lambda **_: {"workers": workers})
+    monkeypatch.setattr(client, "run", lambda *_, **__: {"tcp://a": 100, "tcp://b": raised})
+    if isinstance(raised, MemoryError):
+        with pytest.raises(MemoryError, match="of the worker's own"):
+            sender.room()
+    else:
+        monkeypatch.setattr(client, "run", lambda *_, **__: {"tcp://a": raised, "tcp://b": raised})
+        nothing_taken = sender.room().bytes
+        monkeypatch.setattr(client, "run", lambda *_, **__: {"tcp://a": 100, "tcp://b": raised})
+        assert sender.room().bytes == nothing_taken - 100
+
+
 def test_workers_killed_in_the_middle_lose_nothing(client: Any) -> None:
     kernel, x = rows(400)
     expected, stop, killed = on_one_machine(kernel, x), threading.Event(), []

@@ -110,10 +110,15 @@ class DaskSender(Sender):
         self._killed: type[Exception] = distributed.KilledWorker
 
     def room(self) -> Room:
+        """Return the memory that a band may take; a worker that ended while it was asked counts as one that is new."""
         workers = self.client.scheduler_info(n_workers=-1)["workers"]
         limits = {at: int(one["memory_limit"]) // one["nthreads"] for at, one in workers.items() if one["memory_limit"]}
-        found = self.client.run(taken, workers=[*limits]) if limits else {}
-        return _room([(limits[at], size // workers[at]["nthreads"]) for at, size in found.items()])
+        found = self.client.run(taken, workers=[*limits], on_error="return") if limits else {}
+        for error in found.values():
+            if isinstance(error, Exception) and not isinstance(error, (*self.lost, OSError)):
+                raise error
+        sizes = {at: 0 if isinstance(size, Exception) else size for at, size in found.items()}
+        return _room([(limits[at], size // workers[at]["nthreads"]) for at, size in sizes.items()])
 
     def run(
         self, function: Callable[..., BandResult], tasks: Sequence[tuple[Any, list[Any]]], staying: frozenset[int]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tileir
+from tileir.sanitize import native
 
 BLOCKS, LANES = 32, 4096
 COUNT = BLOCKS * LANES
@@ -107,3 +108,14 @@ def test_a_large_launch_of_memory_that_nobody_wrote_is_looked_at() -> None:
     arrays = np.arange(COUNT, dtype=np.int32), np.zeros(COUNT, np.int32)
     report = tileir.sanitize(kernel(BODIES["right"]), BLOCKS, *arrays, 7, uninitialized=["x"])
     assert {one.kind for one in report} == {"uninitialized"}
+
+
+@pytest.mark.parametrize(("body", "least", "is_native"), [("right", 0, True), ("race", 0, False), ("right", 1, False)])
+def test_native_code_runs_what_is_large_and_proved(
+    monkeypatch: pytest.MonkeyPatch, body: str, least: int, is_native: bool
+) -> None:
+    ran, native_run = [], native.ran_clean
+    monkeypatch.setattr(native, "ran_clean", lambda *given: ran.append(native_run(*given)) or ran[-1])
+    monkeypatch.setattr(native, "LARGE", 2 * 4 * COUNT + least)
+    tileir.sanitize(kernel(BODIES[body]), BLOCKS, np.arange(COUNT, dtype=np.int32), np.zeros(COUNT, np.int32), 7)
+    assert ran == ([True] if is_native else [])

@@ -50,8 +50,10 @@ def proved_writes(
     launch: KnownLaunch,
     fresh: Sequence[Allocation] = (),
 ) -> Writes | None:
-    """Return what a launch writes if it is proved that no access goes wrong, nor loads elements that are not there or,
-    in `fresh` memory, that nobody has written."""
+    """Return what a large launch writes if it is proved that no access goes wrong, nor loads elements that are missing
+    or, in `fresh` memory, that nobody has written."""
+    if sum(array.memory.size for array in launch.arrays.values()) < LARGE:
+        return None
     ops = list(reachable(entry))
     if launch.extents is None or any(map(_is_unknown, ops)) or len(quiet) < len({one.op for one in accesses}):
         return None

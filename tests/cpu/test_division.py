@@ -31,6 +31,33 @@ SCALAR = """%flat = reshape %scalar : tile<i32> -> tile<1xi32>
   %rhs = broadcast %flat : tile<1xi32> -> tile<8xi32>"""
 CONSTANT = "%rhs = constant <i32: {}> : tile<8xi32>"
 
+QUOTIENTS = """
+entry @divide(%x: tile<ptr<i32>>, %y: tile<ptr<i32>>, %result: tile<ptr<i32>>) {{
+  %i = iota : tile<512xi32>
+  %512 = constant <i32: 512> : tile<512xi32>
+  %x1 = reshape %x : tile<ptr<i32>> -> tile<1xptr<i32>>
+  %xs = broadcast %x1 : tile<1xptr<i32>> -> tile<512xptr<i32>>
+  %xi = offset %xs, %i : tile<512xptr<i32>>, tile<512xi32> -> tile<512xptr<i32>>
+  %lhs, %t0 = load_ptr_tko weak %xi : tile<512xptr<i32>> -> tile<512xi32>, token
+  {divisor}
+  %quotient = divi %lhs, %rhs {sign} : tile<512xi32>
+  %rest = remi %lhs, %rhs {sign} : tile<512xi32>
+  %r1 = reshape %result : tile<ptr<i32>> -> tile<1xptr<i32>>
+  %rs = broadcast %r1 : tile<1xptr<i32>> -> tile<512xptr<i32>>
+  %to = offset %rs, %i : tile<512xptr<i32>>, tile<512xi32> -> tile<512xptr<i32>>
+  %behind = offset %to, %512 : tile<512xptr<i32>>, tile<512xi32> -> tile<512xptr<i32>>
+  %s0 = store_ptr_tko weak %to, %quotient : tile<512xptr<i32>>, tile<512xi32> -> token
+  %s1 = store_ptr_tko weak %behind, %rest : tile<512xptr<i32>>, tile<512xi32> -> token
+}}
+"""
+SPREAD = """%y1, %t1 = load_ptr_tko weak %y : tile<ptr<i32>> -> tile<i32>, token
+  %y2 = reshape %y1 : tile<i32> -> tile<1xi32>
+  %rhs = broadcast %y2 : tile<1xi32> -> tile<512xi32>"""
+TILE = """%y1 = reshape %y : tile<ptr<i32>> -> tile<1xptr<i32>>
+  %ys = broadcast %y1 : tile<1xptr<i32>> -> tile<512xptr<i32>>
+  %yi = offset %ys, %i : tile<512xptr<i32>>, tile<512xi32> -> tile<512xptr<i32>>
+  %rhs, %t1 = load_ptr_tko weak %yi : tile<512xptr<i32>> -> tile<512xi32>, token"""
+
 
 @pytest.fixture(scope="module")
 def divided() -> tuple[Batch, list[Op]]:
@@ -91,3 +118,25 @@ def test_constant_and_repeated_divisors_divide_alike(divisor: int) -> None:
     assert numbers == launch(CONSTANT.format(divisor), 0).tolist()
     if expected is not None:
         assert numbers == expected
+
+
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("is_tile", [True, False])
+def test_quotients_next_to_a_multiple_are_exact(signed: bool, is_tile: bool) -> None:
+    """Multiples of a divisor and their neighbours, where a quotient changes, up to the largest numbers."""
+    kind, sign = np.dtype("i4" if signed else "u4"), "signed" if signed else "unsigned"
+    rng, most = np.random.default_rng(3), np.iinfo(kind).max
+    divisors = [1, 2, 3, 5, 7, 9, 10, 49, 127, 641, 3136, 65535, 65537, 1 << 30, most - 1, most]
+    divisors += [-1, -2, -3, -7, -3136, -most, -most - 1] if signed else [(1 << 31) + 1]
+    kernel = tileir.parse(QUOTIENTS.format(sign=sign, divisor=TILE if is_tile else SPREAD))["divide"]
+    for divisor in divisors:
+        factors = np.concatenate([rng.integers(0, most // abs(divisor) + 1, 80), [0, 1, most // abs(divisor)]])
+        near = (factors[:, None] * abs(divisor) + np.arange(-1, 2)).ravel()
+        near = np.concatenate([near, -near - 1 if signed else near, [most, np.iinfo(kind).min, most - 1]])
+        x = np.resize(near.clip(np.iinfo(kind).min, most), 512).astype(kind)
+        y = np.full(512, divisor, kind)
+        results = {}
+        for target in ("interp", "cpu"):
+            found = results[target] = np.zeros((2, 512), np.int32)
+            kernel.launch(1, x.view(np.int32), y.view(np.int32), found, target=target)
+        assert results["cpu"].tobytes() == results["interp"].tobytes(), divisor

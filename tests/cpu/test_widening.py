@@ -13,7 +13,7 @@ from llvmlite import ir
 from tileir.cpu.emit import emitter
 from tileir.cpu.emit.elements import FLOAT, I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
-from tileir.cpu.emit.vectorizability import WideFunction
+from tileir.cpu.emit.vectorizability import GuardedLoad, WideFunction, byte_size
 from tileir.cpu.llvm.engine import Loaded, host, object_code
 
 WIDTHS = [128, 256, 512]
@@ -223,6 +223,44 @@ def test_a_function_that_has_forms_for_vectors(width: int) -> None:
         store(emit, emit.builder.call(function, [load(emit, source, at)]), target, at)
 
     check(body, lambda source, count: 2 * source[:count], numbers(np.float32))
+
+
+# ---------------------------------------------------------------- loads under a condition
+
+
+@pytest.mark.parametrize("element", [I8, I32, I64, FLOAT])
+@pytest.mark.parametrize("step", [0, 1, 3, None])
+def test_what_a_condition_leaves_out_is_not_read(step: int | None, element: ir.Type, width: int) -> None:
+    """The addresses of the lanes left out lead nowhere."""
+    size, place = byte_size(element), 200
+    dtype = {FLOAT: np.float32}.get(element, np.dtype(f"i{size}"))
+
+    def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
+        builder = emit.builder
+        bits = load(emit, source, at, I32)
+        inside = builder.icmp_signed("<", bits, I32(0))
+        index = builder.and_(builder.sext(bits, I64), I64(63)) if step is None else builder.mul(at, I64(step))
+        elsewhere = builder.select(inside, I64(0), I64(1 << 40)) if step is None else I64(0)
+        base = builder.gep(source, [I64(4 * place)], source_etype=I8)
+        at_element = builder.gep(base, [builder.add(index, elsewhere)], source_etype=element)
+        found = builder.load(builder.select(inside, at_element, emit.stack(element)), typ=element, align=size)
+        emit.guarded[found] = GuardedLoad(at_element, inside, ir.Constant(element, None))
+        seven = element(7)
+        store(emit, builder.select(inside, emit.independent(found), seven), target, at, size)
+
+    def expected(source: np.ndarray, count: int) -> np.ndarray:
+        bits = source[:count]
+        index = bits & 63 if step is None else np.arange(count) * step
+        elements = source[place:].view(dtype)
+        return np.where(bits < 0, elements[np.where(bits < 0, index, 0)], dtype(7) if element is FLOAT else 7)
+
+    source = numbers(np.int32, 4000)
+    for count in COUNTS:
+        made = module(count, body)
+        found = np.full(count + 8, 77, dtype)
+        run(made, source, found, count)
+        assert found[:count].tobytes() == expected(source, count).astype(dtype).tobytes()
+        assert (found[count:] == 77).all()
 
 
 # ---------------------------------------------------------------- cells

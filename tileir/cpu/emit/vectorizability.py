@@ -19,6 +19,9 @@ SHORT = 20
 FEWEST = 4
 """Iterations that are worth a vector."""
 
+LEAST_GATHERED = 4
+"""Bytes of the least elements that a processor gathers under a mask; of others LLVM makes a branch for each lane."""
+
 _ARITHMETIC = {"add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr", "fadd", "fsub", "fmul", "fdiv", "fneg"}
 _CASTS = {"trunc", "zext", "sext", "fptrunc", "fpext", "sitofp", "uitofp", "fptosi", "fptoui", "bitcast"}
 _EVEN_CASTS = {"trunc", "ptrtoint", "inttoptr"}
@@ -34,11 +37,11 @@ _COLLECTING = {"or", "and", "smin", "smax", "umin", "umax"}
 
 @dataclass(frozen=True)
 class GuardedLoad:
-    """A load under a condition: it reads an element at `place` if `inside`, an unsigned comparison, holds, and a cell
-    that holds `outside` if not."""
+    """A load under a condition: it reads an element at `place` if `inside` holds, and a cell that holds `outside` if
+    not. Where `inside` is an unsigned comparison of a position with an end, the first lanes are inside."""
 
     place: op.Instruction
-    inside: op.ICMPInstr
+    inside: ir.Value
     outside: ir.Constant
 
 
@@ -120,6 +123,8 @@ class Growth:
         _require(not any(isinstance(value.type, ir.VectorType) for value in values))
         self.guards = {id(each): found for each in loop.work if (found := loop.guarded.get(each)) is not None}
         """The guards of loads in the loop whose lanes differ."""
+        self.ends: dict[int, GuardedLoad] = {}
+        """Those of loads of neighbours, of which the first ones are inside."""
         self.chosen = {id(load.operands[0]) for load in loop.work if id(load) in self.guards}
         """The addresses of those loads, for which vectors have masks."""
         self._stored = {id(each.operands[1]) for each in loop.work if isinstance(each, op.StoreInstr)}
@@ -210,13 +215,20 @@ class Growth:
             if step == 0:
                 del self.guards[id(load)]
                 return 0
-            guard = self.guards[id(load)]
-            _require(self._gathers and self.of(guard.place) == byte_size(load.type))
-            at, end = guard.inside.operands
-            _require(self.of(at) == 1 and (id(end) not in self.steps or id(end) in self.fixed))
+            if self._has_end(load, self.guards[id(load)]):
+                self.ends[id(load)] = self.guards[id(load)]
+            is_near = self.of(self.guards[id(load)].place) == byte_size(load.type)
+            _require(self._gathers and (is_near or byte_size(load.type) >= LEAST_GATHERED))
             return None
         _require(step in (0, byte_size(load.type)) or self._gathers)
         return 0 if step == 0 else None
+
+    def _has_end(self, load: op.LoadInstr, guard: GuardedLoad) -> bool:
+        inside = guard.inside
+        if self.of(guard.place) != byte_size(load.type) or not isinstance(inside, op.ICMPInstr) or inside.op != "ult":
+            return False
+        at, end = inside.operands
+        return at.type == I64 and self.of(at) == 1 and (id(end) not in self.steps or id(end) in self.fixed)
 
     def _address_step(self, address: op.GEPInstr, steps: Sequence[int | None]) -> int | None:
         _require(len(steps) == 2 and address.operands[1].type == I64)

@@ -81,12 +81,17 @@ def load_masked(
 
 
 def gather_masked(
-    builder: ir.IRBuilder, addresses: ir.Value, mask: ir.Value, vector: ir.VectorType, align: int
+    builder: ir.IRBuilder,
+    addresses: ir.Value,
+    mask: ir.Value,
+    vector: ir.VectorType,
+    align: int,
+    outside: ir.Constant | None = None,
 ) -> ir.Value:
-    """Load a vector under a mask from one address per lane."""
+    """Load a vector likewise, from one address per lane."""
     name = f"llvm.masked.gather.{type_suffix(vector)}.v{vector.count}p0"
-    zeros = Splat(ir.Constant(vector.element, None), vector.count)
-    return call_named(builder, name, vector, [addresses, I32(align), mask, zeros])
+    elsewhere = Splat(outside or ir.Constant(vector.element, None), vector.count)
+    return call_named(builder, name, vector, [addresses, I32(align), mask, elsewhere])
 
 
 def scatter_masked(builder: ir.IRBuilder, value: ir.Value, addresses: ir.Value, mask: ir.Value, align: int) -> ir.Value:

@@ -83,7 +83,7 @@ class _Code:
             copied(head, store, [self.fixed(store.operands[0]), store.operands[1]])
         left = loop.body.function.append_basic_block("left")
         leave = self.builder(left)
-        if loop.count is not None and not self.growth.guards:
+        if loop.count is not None and not self.growth.ends:
             whole = loop.count // total * total
             end = I64(int(loop.begin.constant) + whole)
             head.branch(self._vectors(end, left))
@@ -94,7 +94,7 @@ class _Code:
                 leave.branch(self._rest(has_masks, (end, left)))
         else:
             count = head.sub(loop.end, loop.begin)
-            for guard in self.growth.guards.values():
+            for guard in self.growth.ends.values():
                 count = self._inside(count, guard)
             whole = head.and_(count, I64(-total))
             end = head.add(loop.begin, whole)
@@ -292,10 +292,12 @@ class _Body:
         if id(address) in self._code.collected:
             return self._builder.load(self._code.collected[id(address)])
         vector = ir.VectorType(each.type, self._lanes_each)
-        guard = self._code.growth.guards.get(id(each))
-        if guard is not None:
-            return self._load_guarded(each, guard, vector, copy)
-        step = self._code.growth.of(address)
+        growth = self._code.growth
+        if id(each) in growth.ends:
+            return self._load_guarded(each, growth.ends[id(each)], vector, copy)
+        if id(each) in growth.guards:
+            return self._load_chosen(each, growth.guards[id(each)], vector, copy)
+        step = growth.of(address)
         if step != byte_size(each.type):
             return self._gathered(each, vector, step, copy)
         place = self._address(address, each.type, copy)
@@ -313,6 +315,17 @@ class _Body:
         mask = lanes_below(builder, left, vector.count)
         return load_masked(builder, place, mask, vector, each.align, guard.outside)
 
+    def _load_chosen(self, each: op.LoadInstr, guard: GuardedLoad, vector: ir.VectorType, copy: int) -> ir.Value:
+        """Load elements of which any may be outside."""
+        builder, step, mask = self._builder, self._code.growth.of(guard.place), self._vector(guard.inside, copy)
+        if self._mask is not None:
+            mask = builder.and_(mask, self._mask)
+        if step == byte_size(each.type):
+            place = self._address(guard.place, each.type, copy)
+            return load_masked(builder, place, mask, vector, each.align, guard.outside)
+        places, _ = self._anywhere(guard.place, step, copy)
+        return gather_masked(builder, places, mask, vector, each.align, guard.outside)
+
     def _gathered(self, each: op.LoadInstr, vector: ir.VectorType, step: int | None, copy: int) -> ir.Value:
         """Load elements from anywhere."""
         places, mask = self._anywhere(each.operands[0], step, copy)
@@ -324,7 +337,7 @@ class _Body:
         if step is None:
             places = self._lanes[id(address), copy]
         else:
-            steps = range(step * copy * lanes, step * (copy + 1) * lanes, step)
+            steps = [step * lane for lane in range(copy * lanes, (copy + 1) * lanes)]
             places = self._places(None, self._first(address), _constants(I64, steps))
         return places, Splat(I1(1), lanes) if self._mask is None else self._mask
 

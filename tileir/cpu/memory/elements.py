@@ -13,6 +13,7 @@ from llvmlite import ir
 from tileir.cpu.emit.elements import I8, I64, Num, is_native, memory_type
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.tiles import from_memory, to_memory, wide
+from tileir.cpu.emit.vectorizability import GuardedLoad
 from tileir.ir import types as t
 from tileir.ir.attributes import AtomicMode, MemoryOrdering
 
@@ -60,6 +61,14 @@ def load_where(
     chosen.add_incoming(otherwise, before)
     chosen.add_incoming(loaded, reading)
     return from_memory(builder, element, chosen)
+
+
+def load_guarded(emit: Emitter, element: Element, condition: ir.Value, otherwise: ir.Value, address: ir.Value) -> Num:
+    """Load the element at an address likewise, without a branch, which loops that run on vectors cannot have."""
+    builder, kind, size = emit.builder, memory_type(element), element.byte_size
+    found = builder.load(builder.select(condition, address, emit.stack(kind)), typ=kind, align=size)
+    emit.guarded[found] = GuardedLoad(address, condition, ir.Constant(kind, None))
+    return from_memory(builder, element, builder.select(condition, emit.independent(found), otherwise))
 
 
 def store_element(

@@ -34,7 +34,7 @@ from tileir.cpu.memory.copying import (
     rows_along,
     turned_buffer,
 )
-from tileir.cpu.memory.elements import load_where
+from tileir.cpu.memory.elements import load_guarded, load_where
 from tileir.cpu.memory.live_extents import needs_of_load
 from tileir.cpu.memory.regions import Box, Elements, MemoryRow, MemoryRows, PointerElements, ViewElements, located
 from tileir.ir import types as t
@@ -251,6 +251,7 @@ def _last(rank: int, dim: int) -> list[int]:
 def loaded(where: Elements, outside: Tile | None, ordering: MemoryOrdering) -> ExpressionTile:
     """Return the elements, each read where it is used; others are those of `outside`, or zero."""
     type = where.type
+    in_vectors = ordering is MemoryOrdering.WEAK and type.element is not t.F4E2M1FN
 
     def compute(emit: Emitter, index: Index) -> Num:
         active, place = where.at(emit, index)
@@ -258,6 +259,8 @@ def loaded(where: Elements, outside: Tile | None, ordering: MemoryOrdering) -> E
             return from_memory(emit.builder, type.element, where.load(emit, place(), ordering))
         other = to_memory(emit.builder, zero(type.element) if outside is None else outside.at(emit, index))
         address = place()
+        if in_vectors:
+            return load_guarded(emit, type.element, active, other, address)
         return load_where(emit, type.element, active, other, lambda: where.load(emit, address, ordering))
 
     return ExpressionTile(type, compute)

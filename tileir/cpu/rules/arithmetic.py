@@ -252,6 +252,10 @@ def _has_zero(value: DenseElements) -> bool:
 
 # ---------------------------------------------------------------- quotients
 
+ABOVE_ONE = 1 + 2.0**-50
+"""What is so much more than 1 that no quotient of i32 is rounded to less than it is, and so little that none reaches
+the next integer."""
+
 
 def _divided(x: Int, y: Int, signed: bool, rounding: Rounding, single: bool) -> Int:
     """Return the quotient; of MIN and -1 it is MIN, of zero anything."""
@@ -271,7 +275,7 @@ def _divided(x: Int, y: Int, signed: bool, rounding: Rounding, single: bool) -> 
 
 def _truncated(x: Int, y: Int, signed: bool, single: bool) -> Int:
     """Return the truncated quotient. LLVM turns a division by a constant into a multiplication; other i32 go through
-    f64, which has vectors."""
+    f64, which has vectors, by a reciprocal that is the same for all elements of a row if the divisor is."""
     if isinstance(y.value, ir.Constant):
         return -x if signed and y.value.constant in (-1, (1 << x.width) - 1) else _instruction(x, y, signed)
     minus_one = y.equals(-1)
@@ -281,7 +285,8 @@ def _truncated(x: Int, y: Int, signed: bool, single: bool) -> Int:
         divisor = minus_one.choose(Int(y.builder, y.constant(1)), divisor)
     if single or x.width == 64:
         return _instruction(x, divisor, signed)
-    return (x.converted(DOUBLE, signed) / divisor.converted(DOUBLE, signed)).to_integer(x.type, signed)
+    reciprocal = ABOVE_ONE / divisor.converted(DOUBLE, signed)
+    return (x.converted(DOUBLE, signed) * reciprocal).to_integer(x.type, signed)
 
 
 def _instruction(x: Int, y: Int, signed: bool) -> Int:

@@ -41,20 +41,16 @@ entry @gather(%source: tile<ptr<{e}>>, %at: tile<ptr<i32>>, %out: tile<ptr<{e}>>
   %t2 = store_ptr_tko weak %oi, %found, %inside : tile<128xptr<{e}>>, tile<128x{e}>, tile<128xi1> -> token
 }}
 """
-PADDED = """%one = itof %i signed : tile<128xi32> -> tile<128x{e}>
-  %found, %t1 = load_ptr_tko weak %si, %mask, %one
+LOAD = """%found, %t1 = load_ptr_tko weak %si, %mask, %{one}
     : tile<128xptr<{e}>>, tile<128xi1>, tile<128x{e}> -> tile<128x{e}>, token"""
-INTEGERS = """%one = {cast} : tile<128xi32> -> tile<128x{e}>
-  %found, %t1 = load_ptr_tko weak %si, %mask, %one
-    : tile<128xptr<{e}>>, tile<128xi1>, tile<128x{e}> -> tile<128x{e}>, token"""
+CASTS = {"i8": "trunci %i", "i64": "exti %i signed"}
 KINDS = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i8": np.int8, "i64": np.int64}
 
 
 def load_of(element: str) -> str:
-    if element.startswith("f"):
-        return PADDED.format(e=element)
-    cast = "trunci %i" if element == "i8" else "exti %i signed"
-    return INTEGERS.format(e=element, cast=cast)
+    """Where the mask is 0 an element is its index."""
+    cast = CASTS.get(element, "itof %i signed")
+    return f"%one = {cast} : tile<128xi32> -> tile<128x{element}>\n  {LOAD.format(e=element, one='one')}"
 
 
 @pytest.mark.parametrize("element", KINDS)
@@ -85,3 +81,16 @@ def test_an_element_outside_that_counts_traps(place: int) -> None:
     out = np.zeros(100, np.float32)
     with pytest.raises(tileir.Trap, match=rf"tile element \[{place}\]"):
         kernel.launch(1, np.zeros(77, np.float32), index, out, 100, 1, target="cpu")
+
+
+def test_elements_of_a_neighbouring_array_are_read() -> None:
+    """Elements outside of the first array may lie in another one of the launch."""
+    kernel = tileir.parse(GATHER.format(e="i32", load=LOAD.format(e="i32", one="i")))["gather"]
+    memory = np.random.default_rng(1).integers(0, 150, 150).astype(np.int32)
+    results = []
+    for target in ("interp", "cpu"):
+        out = np.zeros(100, np.int32)
+        kernel.launch(1, memory[:50], memory[50:], out, 100, 1, target=target)
+        results.append(out)
+    assert (results[1] == memory[memory[50:]]).all()
+    assert results[0].tobytes() == results[1].tobytes()

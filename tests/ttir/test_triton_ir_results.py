@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import tileir
+import tileir.triton
 
-GOLDEN = Path(__file__).parent / "golden"
+FOLDERS = [Path(__file__).parent / name for name in ("golden", "written")]
 each_target = pytest.mark.parametrize("target", ["interp", "cpu"])
 random = np.random.default_rng(29)
 
@@ -19,7 +20,8 @@ random = np.random.default_rng(29)
 def launch(name: str, grid: int | tuple[int, ...], *args: object, target: str) -> None:
     """Run a golden program; the sanitizer finds nothing in the run, no missing order either, but for what is so on
     purpose: sums in any order of programs, and the use of what stands for elements outside a tensor."""
-    kernel = tileir.load(GOLDEN / f"{name}.ttir")[name]
+    (path,) = (folder / f"{name}.ttir" for folder in FOLDERS if (folder / f"{name}.ttir").exists())
+    kernel = tileir.load(path)[name]
     if target == "interp":
         arrays = {id(arg): arg.copy() for arg in args if isinstance(arg, np.ndarray)}
         report = tileir.sanitize(kernel, grid, *(arrays.get(id(arg), arg) for arg in args))
@@ -307,3 +309,47 @@ def test_what_is_printed_names_the_program(target: str, capfd: pytest.CaptureFix
     printed = capfd.readouterr().out
     assert "pid (0, 0, 0) value: [0.000000, 1.000000, 2.000000, 3.000000]\n" in printed
     assert "pid (0, 0, 0) n: 0x0000000c\n" in printed
+
+
+@each_target
+def test_block_pointers_of_earlier_versions(target: str) -> None:
+    m, n = 12, 20
+    x, y = normal(m, n), np.zeros((m, n), "f4")
+    launch("block_pointers", 2, x, y, m, n, target=target)
+    wide = np.zeros((16, 24), "f4")
+    wide[:m, :n] = x
+    expected = x.copy()
+    for row in (0, 8):
+        total = sum(wide[row : row + 8, at : at + 8] @ wide[row : row + 8, at : at + 8] for at in (0, 8, 16))
+        expected[row : row + 8, :8] += total[: min(8, m - row)]
+    np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-5)
+
+
+PARTLY_CHECKED = """
+tt.func public @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {{
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i64
+  %three = arith.constant 3 : i64
+  %eight = arith.constant 8 : i64
+  %from = tt.make_tensor_ptr %x, [%three, %three], [%eight, %one], [%zero, %zero] {{order = array<i32: 1, 0>}} : <tensor<4x8xf32>>
+  %to = tt.make_tensor_ptr %y, [%three, %three], [%eight, %one], [%zero, %zero] {{order = array<i32: 1, 0>}} : <tensor<4x8xf32>>
+  %block = tt.load %from {{boundaryCheck = array<i32{dims}>, padding = 2 : i32}} : !tt.ptr<tensor<4x8xf32>>
+  tt.store %to, %block : !tt.ptr<tensor<4x8xf32>>
+  tt.return
+}}
+"""  # noqa: E501
+
+
+@each_target
+@pytest.mark.parametrize("dims", [(), (0,), (1,), (0, 1)])
+def test_a_block_pointer_has_bounds_only_where_they_are_checked(target: str, dims: tuple[int, ...]) -> None:
+    named = ": " + ", ".join(map(str, dims)) if dims else ""
+    kernel = tileir.triton.from_ttir(PARTLY_CHECKED.format(dims=named))["k"]
+    x, y = normal(4, 8), np.zeros((4, 8), "f4")
+    kernel.launch(1, x, y, target=target)
+    expected = x.copy()
+    if 0 in dims:
+        expected[3:] = np.nan
+    if 1 in dims:
+        expected[:, 3:] = np.nan
+    np.testing.assert_array_equal(y, expected)

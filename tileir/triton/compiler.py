@@ -93,7 +93,7 @@ class CpuBackend(BaseBackend):
         known = {name: opts[name] for name in CpuOptions.__dataclass_fields__ if opts.get(name) is not None}
         fuse, known["extern_libs"] = opts.get("enable_fp_fusion"), ()
         default = knobs.language.default_fp_fusion if fuse is None else fuse
-        known["enable_fp_fusion"] = default and not knobs.language.force_disable_fp_fusion
+        known["enable_fp_fusion"] = default and not getattr(knobs.language, "force_disable_fp_fusion", False)
         known["default_dot_input_precision"] = knobs.language.fp32_default or PRECISIONS[0]
         return CpuOptions(**known)
 

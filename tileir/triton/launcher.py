@@ -53,7 +53,7 @@ class Launcher:
     def __init__(self, driver: Chooser, source: Any, metadata: Any) -> None:
         self._driver, self._name, self._signature = driver, metadata.name, source.signature
         function = getattr(source, "fn", None)
-        self._file: str = metadata.name if function is None else function.file_name
+        self._file: str = metadata.name if function is None else function.fn.__code__.co_filename
         self._arguments: KernelArguments | None = None
 
     def __call__(

@@ -34,12 +34,16 @@ from tileir.triton.importer.types import flat_types, tile_type
 
 @dataclass(frozen=True)
 class TensorDescriptor:
-    """A tensor in memory whose blocks are loaded and stored; out of bounds reads as zero, or NaN."""
+    """A tensor in memory whose blocks are loaded and stored; out of bounds reads as zero, or NaN.
+
+    A block pointer also has the `offsets` of its block, and may have a stride of 1 in any dimension.
+    """
 
     type: MlirDescriptor
     base: Value
     shape: tuple[Value, ...]
     strides: tuple[Value, ...]
+    offsets: tuple[Value, ...] = ()
     nan: bool = False
 
     @property
@@ -47,7 +51,7 @@ class TensorDescriptor:
         return t.PaddingValue.NAN if self.nan else t.PaddingValue.ZERO
 
     def parts(self) -> list[Value]:
-        return [self.base, *self.shape, *self.strides]
+        return [self.base, *self.shape, *self.strides, *self.offsets]
 
 
 Imported = Value | TensorDescriptor
@@ -177,9 +181,10 @@ class Importing:
         return self.descriptor(type, parts, nan=isinstance(like, TensorDescriptor) and like.nan)
 
     def descriptor(self, type: MlirDescriptor, parts: Sequence[Value], nan: bool = False) -> TensorDescriptor:
-        """Return a descriptor of an address, extents and strides."""
+        """Return a descriptor of an address, extents and strides, and for a block pointer its offsets."""
         rank = len(type.shape)
-        return TensorDescriptor(type, parts[0], tuple(parts[1 : 1 + rank]), tuple(parts[1 + rank :]), nan)
+        shape, strides, offsets = (tuple(parts[1 + at * rank : 1 + at * rank + rank]) for at in range(3))
+        return TensorDescriptor(type, parts[0], shape, strides, offsets, nan)
 
     def grouped(
         self, types: Sequence[MlirType], parts: Sequence[Value], like: Sequence[Imported] = ()

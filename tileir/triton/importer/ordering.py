@@ -84,12 +84,18 @@ def joined(build: TileBuilder, tokens: tuple[Value, ...]) -> Value:
 
 # ------------------------------------------------------------ what a region will do
 
-READS = frozenset({"tt.load", "tt.descriptor_load", "tt.descriptor_gather"})
+READS = frozenset(
+    {
+        "tt.load", "tt.descriptor_load", "tt.descriptor_gather", "tt.experimental_descriptor_load",
+        "tt.experimental_descriptor_gather",
+    }
+)  # fmt: skip
 WRITES = frozenset(
     {
         "tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_load", "tt.atomic_store", "tt.atomic_poll", "tt.print",
         "tt.descriptor_store", "tt.descriptor_reduce", "tt.descriptor_scatter", "tt.grid_dependency_wait",
-        "tt.grid_dependency_launch_dependents",
+        "tt.grid_dependency_launch_dependents", "tt.experimental_descriptor_store", "tt.experimental_descriptor_reduce",
+        "tt.experimental_descriptor_scatter",
     }
 )  # fmt: skip
 """Operations that come in the order of the program as writes do; atomic loads too, behind which others see more."""

@@ -492,12 +492,14 @@ class TtirReader:
             return ()
         return tuple(map(int, self.tokens.take("shape", "a shape")[:-1].split("x")))
 
-    def _pointer(self) -> MlirPointer:
+    def _pointer(self) -> MlirPointer | MlirDescriptor:
         self.tokens.expect("<")
         pointee = self.type()
         if self.tokens.accept(","):  # the address space, which is always that of global memory
             self.tokens.integer()
         self.tokens.expect(">")
+        if isinstance(pointee, MlirTensor):
+            return MlirDescriptor(pointee.shape, pointee.element, is_pointer=True)
         return MlirPointer(pointee)
 
     # ------------------------------------------------------------ attributes

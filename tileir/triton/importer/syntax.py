@@ -27,7 +27,7 @@ class MlirScalar(MlirType):
 
 @dataclass(frozen=True)
 class MlirPointer(MlirType):
-    """``!tt.ptr<f32>``; before Triton 3.9 also ``!tt.ptr<tensor<64x32xf16>>``, a block pointer."""
+    """``!tt.ptr<f32>``."""
 
     pointee: MlirType
 
@@ -48,12 +48,18 @@ class MlirTensor(MlirType):
 
 @dataclass(frozen=True)
 class MlirDescriptor(MlirType):
-    """``!tt.tensordesc<64x32xf16>``: a tensor in memory, accessed in blocks of this shape."""
+    """``!tt.tensordesc<64x32xf16>``: a tensor in memory, accessed in blocks of this shape.
+
+    ``!tt.ptr<tensor<64x32xf16>>``, a block pointer of Triton before 3.8, also has the offsets of its block.
+    """
 
     shape: tuple[int, ...]
     element: MlirType
+    is_pointer: bool = False
 
     def __str__(self) -> str:
+        if self.is_pointer:
+            return f"!tt.ptr<{MlirTensor(self.shape, self.element)}>"
         return f"!tt.tensordesc<{''.join(f'{extent}x' for extent in self.shape)}{self.element}>"
 
 

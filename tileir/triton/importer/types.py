@@ -41,8 +41,10 @@ def tile_type(type: MlirType, lifted: tuple[int, ...] = ()) -> t.TileType:
 
 
 def flat_types(type: MlirType) -> list[t.TileType]:
-    """Return the types of the tiles that carry a value: one, or those of a descriptor's base, extents and strides."""
+    """Return the types of the tiles that carry a value: one, or those of a descriptor's base, extents, strides and, for
+    a block pointer, offsets."""
     if not isinstance(type, MlirDescriptor):
         return [tile_type(type)]
-    base = t.tile(t.PointerType(memory_element(type.element)))
-    return [base, *[t.tile(t.I32)] * len(type.shape), *[t.tile(t.I64)] * len(type.shape)]
+    base, rank = t.tile(t.PointerType(memory_element(type.element))), len(type.shape)
+    extents, strides = [t.tile(t.I64 if type.is_pointer else t.I32)] * rank, [t.tile(t.I64)] * rank
+    return [base, *extents, *strides, *([t.tile(t.I32)] * rank if type.is_pointer else [])]

@@ -29,15 +29,16 @@ from tileir.ops.views import (
 )
 from tileir.triton.importer.facts import constant
 from tileir.triton.importer.faults import mismatch, refused
-from tileir.triton.importer.importing import Importing, Results, TensorDescriptor, keyword
+from tileir.triton.importer.importing import Importing, Results, TensorDescriptor, integers, keyword
 from tileir.triton.importer.rules.table import Table
 from tileir.triton.importer.syntax import MlirDescriptor, MlirOperation, MlirWord
+from tileir.triton.importer.types import flat_types
 
 rules = Table()
 WEAK = MemoryOrdering.WEAK
 
 
-@rules("tt.make_tensor_descriptor")
+@rules("tt.make_tensor_descriptor", "tt.experimental_make_tensor_descriptor")
 def make(importing: Importing, op: MlirOperation) -> Results:
     *_, type = [None, *op.types, *op.result_types]
     parts = importing.operands(op)
@@ -46,26 +47,56 @@ def make(importing: Importing, op: MlirOperation) -> Results:
     return importing.descriptor(type, parts, nan=op.attributes.get("padding") in (2, MlirWord("nan")))
 
 
-@rules("tt.descriptor_load")
+@rules("tt.make_tensor_ptr")
+def make_block_pointer(importing: Importing, op: MlirOperation) -> Results:
+    *_, type = [None, *op.types, *op.result_types]
+    parts = importing.operands(op)
+    if not isinstance(type, MlirDescriptor) or len(parts) != len(flat_types(type)):
+        raise mismatch("expected an address, and an extent, a stride and an offset for each dimension of the result")
+    return importing.descriptor(type, parts)
+
+
+@rules("tt.advance")
+def advance(importing: Importing, op: MlirOperation) -> Results:
+    """Return a block pointer with these numbers of elements added to its offsets."""
+    pointer, steps = _descriptor(importing, op), [importing.value(use) for use in op.operands[1:]]
+    if len(steps) != len(pointer.offsets):
+        raise mismatch(f"expected an offset for each of {len(pointer.offsets)} dimensions")
+    offsets = (importing.build.same(AddI, offset, step) for offset, step in zip(pointer.offsets, steps))
+    return replace(pointer, offsets=tuple(offsets))
+
+
+def load_at(importing: Importing, op: MlirOperation, pointer: TensorDescriptor) -> Value:
+    """Load the block of a block pointer; bounds hold in the dimensions that the operation names."""
+    nan = op.attributes.get("padding") in (2, MlirWord("nan"))
+    return load_block(importing, replace(pointer, nan=nan), pointer.offsets, integers(op, "boundaryCheck"))
+
+
+def store_at(importing: Importing, op: MlirOperation, pointer: TensorDescriptor, value: Value) -> None:
+    """Store the block of a block pointer; bounds hold in the dimensions that the operation names."""
+    store_block(importing, pointer, pointer.offsets, value, integers(op, "boundaryCheck"))
+
+
+@rules("tt.descriptor_load", "tt.experimental_descriptor_load")
 def load(importing: Importing, op: MlirOperation) -> Results:
     descriptor, offsets, _ = _operands(importing, op)
     found = load_block(importing, descriptor, offsets)
     return importing.build.reshaped(found, importing.result_type(op).shape)
 
 
-@rules("tt.descriptor_store")
+@rules("tt.descriptor_store", "tt.experimental_descriptor_store")
 def store(importing: Importing, op: MlirOperation) -> None:
     descriptor, offsets, values = _operands(importing, op)
     store_block(importing, descriptor, offsets, importing.build.reshaped(values[0], descriptor.type.shape))
 
 
-@rules("tt.descriptor_gather")
+@rules("tt.descriptor_gather", "tt.experimental_descriptor_gather")
 def gather(importing: Importing, op: MlirOperation) -> Results:
     descriptor, rows, offsets = _rows(importing, op)
     return load_block(importing, descriptor, [rows, offsets[0]])
 
 
-@rules("tt.descriptor_scatter")
+@rules("tt.descriptor_scatter", "tt.experimental_descriptor_scatter")
 def scatter(importing: Importing, op: MlirOperation) -> None:
     descriptor, rows, (column, value) = _rows(importing, op)
     store_block(importing, descriptor, [rows, column], value)
@@ -75,7 +106,7 @@ _KINDS = {kind: kind.upper() for kind in ("add", "min", "max", "inc", "dec", "an
 """Kinds in the order of their numbers, from 1, in the generic form."""
 
 
-@rules("tt.descriptor_reduce")
+@rules("tt.descriptor_reduce", "tt.experimental_descriptor_reduce")
 def update(importing: Importing, op: MlirOperation) -> None:
     """Import an update: each element of the block combined with memory, by an operation of its own."""
     descriptor, offsets, values = _operands(importing, op)
@@ -126,7 +157,7 @@ def _rows(importing: Importing, op: MlirOperation) -> tuple[TensorDescriptor, Va
     """Return the descriptor, numbers of rows, the first column, and what is stored."""
     descriptor = _descriptor(importing, op)
     rows, *others = (importing.value(use) for use in op.operands[1:])
-    if len(descriptor.type.shape) != 2 or len(others) != 1 + (op.name == "tt.descriptor_scatter"):
+    if len(descriptor.type.shape) != 2 or len(others) != 1 + op.name.endswith("scatter"):
         raise mismatch("expected a descriptor of two dimensions, numbers of rows and a column")
     shape = (rows.tile.count, descriptor.type.shape[1])
     return replace(descriptor, type=MlirDescriptor(shape, descriptor.type.element)), rows, others
@@ -135,41 +166,54 @@ def _rows(importing: Importing, op: MlirOperation) -> tuple[TensorDescriptor, Va
 # ------------------------------------------------------------ blocks
 
 
-def load_block(importing: Importing, descriptor: TensorDescriptor, offsets: Sequence[Value]) -> Value:
-    """Return the block that begins at the offsets, or consists of the rows that the first of them numbers."""
+def load_block(
+    importing: Importing, descriptor: TensorDescriptor, offsets: Sequence[Value], checked: Sequence[int] | None = None
+) -> Value:
+    """Return the block that begins at the offsets, or consists of the rows that the first of them numbers.
+
+    Bounds hold in the dimensions `checked`, by default in all.
+    """
     build, element = importing.build, descriptor.base.tile.pointer.pointee
     type = t.TileType(descriptor.type.shape, element)
-    viewed = _viewed(importing, descriptor, offsets)
+    viewed = _viewed(importing, descriptor, offsets, checked)
     if viewed is not None:
         view, index = viewed
         return importing.access(LoadView, type, writes=False, view=view, index=index, memory_ordering_semantics=WEAK)[0]
-    pointers, mask = _pointers(importing, descriptor, offsets)
+    pointers, mask = _pointers(importing, descriptor, offsets, checked)
     bits = element.padding_bits(descriptor.padding) or 0
-    padding = build.dense(type, bits.to_bytes(element.byte_size, "little"))
+    padding = None if mask is None else build.dense(type, bits.to_bytes(element.byte_size, "little"))
     (found,) = importing.access(
         LoadPtr, type, writes=False, source=pointers, mask=mask, paddingValue=padding, memory_ordering_semantics=WEAK
     )
     return found
 
 
-def store_block(importing: Importing, descriptor: TensorDescriptor, offsets: Sequence[Value], value: Value) -> None:
-    """Store what of a block lies in the tensor."""
-    viewed = _viewed(importing, descriptor, offsets)
+def store_block(
+    importing: Importing,
+    descriptor: TensorDescriptor,
+    offsets: Sequence[Value],
+    value: Value,
+    checked: Sequence[int] | None = None,
+) -> None:
+    """Store what of a block lies in the tensor, by its bounds in the dimensions `checked`, by default in all."""
+    viewed = _viewed(importing, descriptor, offsets, checked)
     if viewed is not None:
         view, index = viewed
         importing.access(StoreView, writes=True, tile=value, view=view, index=index, memory_ordering_semantics=WEAK)
         return
-    pointers, mask = _pointers(importing, descriptor, offsets)
+    pointers, mask = _pointers(importing, descriptor, offsets, checked)
     importing.access(
         StorePtr, writes=True, destination=pointers, value=value, mask=mask, memory_ordering_semantics=WEAK
     )
 
 
 def _viewed(
-    importing: Importing, descriptor: TensorDescriptor, offsets: Sequence[Value]
+    importing: Importing, descriptor: TensorDescriptor, offsets: Sequence[Value], checked: Sequence[int] | None
 ) -> tuple[Value, list[Value]] | None:
     """Return a view of blocks and the index of the one at the offsets; None if no view is known to have it."""
     build, shape = importing.build, descriptor.type.shape
+    if checked is not None and set(checked) != set(range(len(shape))):
+        return None
     facts = [importing.fact(offset) for offset in offsets]
     if offsets[0].tile.shape:
         if not facts[1].nonnegative:
@@ -193,7 +237,9 @@ def _tensor_view(importing: Importing, descriptor: TensorDescriptor) -> Value:
     """Return the whole tensor; what is constant of extents and strides stands in the type."""
     build = importing.build
     extents = [_positive(value) for value in descriptor.shape]
-    strides = [*(_positive(value) for value in descriptor.strides[:-1]), 1]  # the last is 1, as Triton asks for
+    strides = [_positive(value) for value in descriptor.strides]
+    if not descriptor.offsets:
+        strides[-1] = 1  # as Triton asks of descriptors
     wide = [build.resized(value, t.I64, signed=True) for value, one in zip(descriptor.shape, extents) if one is None]
     steps = [value for value, one in zip(descriptor.strides, strides) if one is None]
     type = t.TensorViewType(descriptor.base.tile.pointer.pointee, extents, strides)
@@ -224,19 +270,31 @@ def _times(importing: Importing, value: Value, factor: int) -> Value:
     return importing.build.same(MulI, value, importing.build.integer(value.tile, factor))
 
 
-def _pointers(importing: Importing, descriptor: TensorDescriptor, offsets: Sequence[Value]) -> tuple[Value, Value]:
-    """Return pointers to the elements of a block, and which of them lie in the tensor."""
+def _pointers(
+    importing: Importing,
+    descriptor: TensorDescriptor,
+    offsets: Sequence[Value],
+    checked: Sequence[int] | None = None,
+) -> tuple[Value, Value | None]:
+    """Return pointers to the elements of a block, and which of them lie in the tensor; None if no bounds hold."""
     build, shape = importing.build, descriptor.type.shape
     pointers, masks = build.broadcast(descriptor.base, shape), []
     for dim, offset in enumerate(offsets):
         at = _coordinates(importing, offset, dim, shape)
-        extent = build.broadcast(build.resized(descriptor.shape[dim], t.I64, signed=True), at.tile.shape)
-        inside = build.compare(Predicate.LESS_THAN, at, extent)
-        begun = build.compare(Predicate.GREATER_THAN_OR_EQUAL, at, build.integer(at.tile, 0))
-        masks.append(build.broadcast(build.same(AndI, begun, inside), shape))
+        if checked is None or dim in checked:
+            masks.append(build.broadcast(_inside(importing, at, descriptor.shape[dim]), shape))
         step = build.same(MulI, at, build.broadcast(descriptor.strides[dim], at.tile.shape))
         pointers = build.op(Offset, pointers.type, ptr=pointers, offset=build.broadcast(step, shape))
-    return pointers, reduce(partial(build.same, AndI), masks)
+    return pointers, reduce(partial(build.same, AndI), masks) if masks else None
+
+
+def _inside(importing: Importing, at: Value, extent: Value) -> Value:
+    """Return which coordinates of one dimension lie in the tensor."""
+    build = importing.build
+    end = build.broadcast(build.resized(extent, t.I64, signed=True), at.tile.shape)
+    inside = build.compare(Predicate.LESS_THAN, at, end)
+    begun = build.compare(Predicate.GREATER_THAN_OR_EQUAL, at, build.integer(at.tile, 0))
+    return build.same(AndI, begun, inside)
 
 
 def _coordinates(importing: Importing, offset: Value, dim: int, shape: Sequence[int]) -> Value:

@@ -16,9 +16,10 @@ from tileir.ops.pointers import Alloca, LoadPtr, StorePtr
 from tileir.ops.shapes import Extract, Insert
 from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.faults import mismatch
-from tileir.triton.importer.importing import Importing, Results, integer, parts_of_all
+from tileir.triton.importer.importing import Importing, Results, TensorDescriptor, integer, parts_of_all
 from tileir.triton.importer.ordering import loop_order
 from tileir.triton.importer.rules.control import run_body
+from tileir.triton.importer.rules.descriptors import load_at, store_at
 from tileir.triton.importer.rules.table import Table
 from tileir.triton.importer.syntax import MlirOperation, MlirPointer, MlirTensor, MlirType
 
@@ -184,6 +185,9 @@ def add(importing: Importing, op: MlirOperation) -> Results:
 @rules("tt.load")
 def load(importing: Importing, op: MlirOperation) -> Results:
     """Import a weak load; a volatile one, with which kernels wait for each other, is a relaxed one of the device."""
+    block = _block_pointer(importing, op)
+    if block is not None:
+        return load_at(importing, op, block)
     pointer, *others = importing.operands(op, 1, 2, 3)
     mask, padding = [*others, None, None][:2]
     if padding is not None:
@@ -198,6 +202,11 @@ def load(importing: Importing, op: MlirOperation) -> Results:
     return _loaded(importing, op, found)
 
 
+def _block_pointer(importing: Importing, op: MlirOperation) -> TensorDescriptor | None:
+    found = importing.imported(op.operands[0]) if op.operands else None
+    return found if isinstance(found, TensorDescriptor) and found.offsets else None
+
+
 def _loaded(importing: Importing, op: MlirOperation, found: Value) -> Value:
     """Return the loaded value: a pointer if the written type of the address points to pointers."""
     written = op.types[0] if op.types else None
@@ -209,6 +218,10 @@ def _loaded(importing: Importing, op: MlirOperation, found: Value) -> Value:
 
 @rules("tt.store")
 def store(importing: Importing, op: MlirOperation) -> None:
+    block = _block_pointer(importing, op)
+    if block is not None and len(op.operands) == 2:
+        store_at(importing, op, block, importing.value(op.operands[1]))
+        return
     pointer, value, *masks = importing.operands(op, 2, 3)
     importing.access(
         StorePtr, writes=True, destination=pointer, value=in_memory(importing, value), mask=masks[0] if masks else None,

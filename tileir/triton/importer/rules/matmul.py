@@ -53,7 +53,7 @@ def multiply(build: TileBuilder, lhs: Value, rhs: Value, total: Value, fast: boo
 
 
 def _precision(op: MlirOperation) -> str:
-    found = op.attributes.get("inputPrecision", 2)
+    found = op.attributes.get("inputPrecision", 0 if op.attributes.get("allowTF32") is True else 2)
     if isinstance(found, MlirWord):
         return found.text
     return _PRECISIONS[found] if isinstance(found, int) and 0 <= found < len(_PRECISIONS) else "ieee"

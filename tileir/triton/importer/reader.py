@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import TypeVar
 
 from tileir.ir.diagnostics import DiagnosticError
@@ -99,8 +100,9 @@ class TtirReader:
     def function(self) -> MlirFunction:
         tokens = self.tokens
         offset = tokens.offset
-        if not tokens.accept("tt.func"):
-            tokens.expected("'tt.func' in its own syntax")
+        if tokens.kind == "string":
+            return self._generic_function()
+        tokens.expect("tt.func")
         end = offset + len("tt.func")
         visibility = tokens.text if tokens.text in ("public", "private", "nested") else "public"
         tokens.index += tokens.text == visibility
@@ -114,6 +116,23 @@ class TtirReader:
             raise ImportFault(REFUSED, f"expected a body of @{symbol}, which is only declared", tokens.place(offset))
         function.regions.append(self.region())
         return self.located(function)
+
+    def _generic_function(self) -> MlirFunction:
+        """``"tt.func"() <{sym_name = "k", ...}> ({^bb0(%x: T): ...}) : () -> ()``."""
+        made = self.operation()
+        name, attributes = made.attributes.get("sym_name"), made.attributes.get("arg_attrs", ())
+        if not isinstance(name, str) or len(made.regions) != 1 or not isinstance(attributes, tuple):
+            raise ImportFault(SYNTAX, "expected a name and a body", self.tokens.place(made.offset))
+        signature = made.attributes.get("function_type")
+        function = MlirFunction(made.name, made.offset, made.end, attributes=made.attributes, regions=made.regions)
+        function.symbol, function.public = name, made.attributes.get("sym_visibility", "public") == "public"
+        function.result_types = signature.results if isinstance(signature, MlirSignature) else ()
+        arguments = made.regions[0][0].arguments
+        given = [one for one in attributes if isinstance(one, dict)]
+        given += [{} for _ in arguments]
+        function.arguments = tuple(one._replace(attributes=own) for one, own in zip(arguments, given))
+        function.loc = made.loc
+        return function
 
     def symbol(self) -> str:
         text = self.tokens.take("symbol", "a name such as @kernel")[1:]
@@ -335,7 +354,20 @@ class TtirReader:
             made.attributes |= self.attributes()
         tokens.expect(":")
         self._types(made)
+        self._share_operands(made)
         return made
+
+    def _share_operands(self, made: MlirOperation) -> None:
+        """Give the operands of a branch in generic form to the blocks that they are for."""
+        if not made.successors:
+            return
+        sizes = made.attributes.get("operandSegmentSizes")
+        condition = made.name == "cf.cond_br"
+        given = iter(made.operands)
+        made.operands = tuple(islice(given, int(condition)))
+        counts = sizes[1:] if condition and isinstance(sizes, tuple) else (len(made.operands),)
+        for successor, count in zip(made.successors, counts):
+            successor.operands = tuple(islice(given, count if condition and isinstance(count, int) else None))
 
     def successor(self) -> Successor:
         """Read ``^bb1(%x, %y : f32, i32)``, or without operands."""
@@ -541,7 +573,7 @@ class TtirReader:
                 tokens.index += 1
                 return tuple(self.list_of(self.attribute, "]"))
             if text == "{":
-                return tuple(self.attributes().values())
+                return self.attributes()
             if self._begins_type():
                 return self.type()
         if text == "loc":

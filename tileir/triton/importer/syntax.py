@@ -99,7 +99,7 @@ class MlirWord:
 
 
 Literal = int | float | bool | BitPattern
-MlirAttribute = Literal | str | Dense | MlirWord | MlirType | tuple["MlirAttribute", ...]
+MlirAttribute = Literal | str | Dense | MlirWord | MlirType | tuple["MlirAttribute", ...] | dict[str, "MlirAttribute"]
 """Strings are those in quotes; ``array<i32: 1, 2>`` and ``[1, 2]`` are tuples; a flag is True."""
 
 # ------------------------------------------------------------ operations

@@ -11,6 +11,8 @@ JOBS   ?= 2
 REV    ?= main
 # Versions of cuTile Python that are tested beside each other; "newest" is the one that PyPI gives.
 CUTILES ?= 1.5.0 1.6.0 newest
+# Versions of Triton before the newest, which releases of torch ask for.
+TRITONS ?= 3.6.0 3.7.1 3.8.0
 # Processes that share the GPU, each with a compiler of its own.
 GPU_JOBS ?= 8
 # Processes that tests start find the package compiled.
@@ -19,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test script-test lint types bench bench-sweep bench-compare bench-neighbours bench-foreign bench-farm bench-processors bench-triton docs site playground-test vscode codemirror fuzz cluster-test cutiles gpu-test gpu-bench amd-test amd-code nvidia-code arm-test lock clean
+.PHONY: help demo test script-test lint types bench bench-sweep bench-compare bench-neighbours bench-foreign bench-farm bench-processors bench-triton docs site playground-test vscode codemirror fuzz cluster-test cutiles tritons gpu-test gpu-bench amd-test amd-code nvidia-code arm-test lock clean
 
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
@@ -43,6 +45,7 @@ help:
 	@echo "make fuzz       feed readers and verifier damaged programs, both targets faulty ones, launches interrupts, the page attacks"
 	@echo "make cluster-test  run farms on clusters of Dask and Ray on this machine, and 10,000 jobs through a store"
 	@echo "make cutiles    run the tests of cuTile kernels with each version in CUTILES=\"$(CUTILES)\""
+	@echo "make tritons    run the tests of Triton kernels with each version in TRITONS=\"$(TRITONS)\""
 	@echo "make gpu-test   compare GPU code with the interpreter, on a machine with a GPU (GPU_JOBS=$(GPU_JOBS) at a time)"
 	@echo "make amd-test   compile all golden programs for AMD's GPUs, and execute that code, without one"
 	@echo "make amd-code   compare code for AMD's GPUs with that of Triton's own programs; writes a table of docs/gpu.md"
@@ -145,6 +148,14 @@ cutiles: $(CUTILES:%=$(VENV)-cutile-%/.installed)
 	@for version in $(CUTILES); do \
 	  $(VENV)-cutile-$$version/bin/python -c 'import cuda.tile; print("cuda-tile", cuda.tile.__version__)' && \
 	  $(VENV)-cutile-$$version/bin/python -m pytest tests/cutile -n $(JOBS) $(ARGS) || exit 1; \
+	done
+
+# An earlier Triton stands in front of the one that is installed. Needs torch; without it all of this is skipped.
+tritons: $(VENV)/.test
+	@for version in $(TRITONS); do \
+	  $(PIP) install --no-deps --upgrade --target build/triton-$$version triton==$$version && \
+	  PYTHONPATH=build/triton-$$version $(BIN)/python -c 'import triton; print("triton", triton.__version__)' && \
+	  PYTHONPATH=build/triton-$$version $(BIN)/python -m pytest tests/triton_kernels -n $(JOBS) $(ARGS) || exit 1; \
 	done
 
 # A kernel that hangs, or one that ends the use of the GPU, ends one of the processes, which is replaced.

@@ -238,7 +238,7 @@ class Launches:
 class TestExtents:
     def test_other_code_is_made_where_one_is_larger_than_the_code_expects(self):
         launches = Launches(entry("i32", "i32"), narrow=(("parameter", 1),))
-        for extents in ((-1, 5), (1, -1), (1, (1 << 31) + 7), (1, (1 << 31) - 1)):
+        for extents in ((-1, 5), (1, -1), (1, np.uint32((1 << 31) + 7)), (1, (1 << 31) - 1)):
             launches(*extents)
         (route,) = launches.routes
         assert {variant.wide_extents for variant in route.variants} == {False, True}
@@ -277,7 +277,7 @@ class TestArguments:
         [
             ("i1", True, 1),
             ("i4", -3, 0xFD),
-            ("i8", 200, 200),
+            ("i8", np.uint8(200), 200),
             ("i8", -1, 0xFF),
             ("i16", -2, 0xFFFE),
             ("i32", -1, 0xFFFFFFFF),

@@ -474,15 +474,35 @@ entry @k(%a: tile<ptr<i32>>, %b: tile<ptr<i32>>) {
 
 class TestIntegers:
     @pytest.mark.parametrize("element", [t.I4, t.I8, t.I16, t.I32, t.I64], ids=lambda e: e.name)
-    def test_the_signed_and_the_unsigned_range_fit(self, element):
+    def test_what_a_signed_integer_holds_fits(self, element):
         half = 1 << (element.bits - 1)
-        for number in (-half, -1, 0, half - 1, half, 2 * half - 1):
+        for number in (-half, -1, 0, half - 1):
             value = scalar(number, element)
             assert value.dtype == DTYPES[element]
-            assert int(value) == number - (2 * half if number >= half else 0)
-        for number in (-half - 1, 2 * half):
+            assert int(value) == number
+        for number in (-half - 1, half, 2 * half - 1, 2 * half):
             with pytest.raises(DoesNotFit):
                 scalar(number, element)
+
+    @pytest.mark.parametrize("bits", [8, 16, 32, 64])
+    def test_an_unsigned_number_of_the_width_gives_its_bits(self, bits):
+        element, half = t.ELEMENTS[f"i{bits}"], 1 << bits - 1
+        for value in (np.dtype(f"u{bits // 8}").type(2 * half - 1), np.array(half, f"u{bits // 8}")):
+            assert int(scalar(value, element)) == int(value) - 2 * half
+
+    def test_an_unsigned_number_of_another_width_is_a_number(self):
+        with pytest.raises(DoesNotFit):
+            scalar(np.uint64(3_000_000_000), t.I32)
+        assert int(scalar(np.uint32(3_000_000_000), t.I64)) == 3_000_000_000
+
+    @pytest.mark.parametrize("target", ["interp", "cpu"])
+    @pytest.mark.parametrize("value", [3_000_000_000, -3_000_000_000, np.int64(3_000_000_000)])
+    def test_a_launch_refuses_a_number_that_does_not_fit(self, target, value):
+        with pytest.raises(ValueError, match="expected an integer that fits i32, got") as caught:
+            kernel("tile<i32>").launch(1, value, target=target)
+        assert ("(np.uint32(3000000000) passes its bits)" in str(caught.value)) == (
+            value == 3_000_000_000 and type(value) is int
+        )
 
     @pytest.mark.parametrize("value", [7, np.int8(7), np.uint64(7), np.array(7), np.array(7, np.int16)])
     def test_python_and_numpy_integers(self, value):
@@ -568,7 +588,7 @@ class TestFloats:
 def test_all_kinds_of_parameters_in_one_launch():
     bound = bind(
         kernel("tile<ptr<f32>>", "tile<i8>", "tile<i1>", "tile<i16>", "tile<f16>", "tile<f8E5M2>"),
-        [np.zeros(3, np.float32), 200, True, -3, 0.5, 2],
+        [np.zeros(3, np.float32), np.uint8(200), True, -3, 0.5, 2],
         target_named("interp"),
     )
     values = [argument.value for argument in bound if isinstance(argument, ScalarArgument)]

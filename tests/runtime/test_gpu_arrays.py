@@ -211,7 +211,7 @@ def test_raw_addresses_and_numbers():
     pointer = binder(parameter("ptr<f32>"), CUDA, "cuda")(tileir.Pointer(4096))
     assert isinstance(pointer, PointerArgument)
     bind = binder(parameter("i16"), CUDA, "cuda")
-    assert [bind(number).bits for number in (-1, 65535, 7)] == [65535, 65535, 7]
-    for wrong in (65536, -32769, 1.5, "7"):
+    assert [bind(number).bits for number in (-1, np.uint16(65535), 7)] == [65535, 65535, 7]
+    for wrong in (65535, -32769, 1.5, "7"):
         with pytest.raises((TypeError, ValueError), match=r"parameter 0 'p' \(tile<i16>\)"):
             bind(wrong)

@@ -404,7 +404,7 @@ INTEGERS = (t.I8, t.I16, t.I32, t.I64)
 
 
 def integer_range(element: t.ElementType) -> tuple[int, int]:
-    """Return the lowest and the highest integer that a parameter takes; the highest is also the mask of its bits."""
+    """Return the lowest integer that a parameter takes, and the mask of its bits."""
     return -(1 << element.bits - 1), (1 << element.bits) - 1
 
 
@@ -415,7 +415,7 @@ def _scalar_binder(parameter: Parameter, element: t.ElementType) -> Binder:
         low, mask = integer_range(element)
 
         def bind_integer(value: object) -> Argument:
-            if type(value) is int and low <= value <= mask:
+            if type(value) is int and low <= value < -low:
                 return _new(ScalarArgument, (name, value & mask, dtype, ()))
             return bind_any(value)
 
@@ -440,12 +440,20 @@ def _any_scalar_binder(parameter: Parameter, element: t.ElementType) -> Binder:
         try:
             number = scalar(value, element)
         except DoesNotFit:
-            raise parameter.value_error(f"{kind} that fits {element.name}", _shown(value)) from None
+            raise parameter.value_error(f"{kind} that fits {element.name}", _misfit(value, element)) from None
         if number is None:
             raise parameter.type_error(kind, _scalar_kind(value))
         return ScalarArgument.of(name, number)
 
     return bind
+
+
+def _misfit(value: object, element: t.ElementType) -> str:
+    """Return the words for a number that does not fit, and how to pass its bits if these are meant."""
+    bits = element.bits
+    if not isinstance(value, int) or element.is_float or bits < 8 or not 0 <= value < 1 << bits:
+        return _shown(value)
+    return f"{value} (np.uint{bits}({value}) passes its bits)"
 
 
 def _shown(value: object) -> str:
@@ -471,14 +479,19 @@ class DoesNotFit(Exception):
 def scalar(value: object, element: t.ElementType) -> np.generic | None:
     """Return `value` as a number of `element`; None if it is no number of the kind. Raises `DoesNotFit`.
 
-    An integer fits if either its signed or its unsigned reading does; a float is rounded to nearest, and fits unless
-    that makes an infinity of a finite number.
+    An integer fits if a signed one of that width holds it; an unsigned one of NumPy or torch of that width gives its
+    bits. A float is rounded to nearest, and fits unless that makes an infinity of a finite number.
     """
     if element.is_float:
         number = _as_float(value)
         return None if number is None else _float(number, element)
     number = _as_int(value)
-    return None if number is None else _integer(number, element)
+    return None if number is None else _integer(number, element, _is_unsigned(value, element.bits))
+
+
+def _is_unsigned(value: object, bits: int) -> bool:
+    """Return whether `value` is an unsigned integer of `bits` bits, by the name of its dtype."""
+    return str(getattr(value, "dtype", "")).removeprefix("torch.") == f"uint{bits}"
 
 
 def _as_int(value: object) -> int | None:
@@ -514,14 +527,14 @@ def _single_float(value: object) -> float | None:
         return None
 
 
-def _integer(number: int, element: t.ElementType) -> np.generic:
-    if not -(1 << element.bits >> 1) <= number < 1 << element.bits:
-        raise DoesNotFit
+def _integer(number: int, element: t.ElementType, unsigned: bool) -> np.generic:
     dtype = DTYPES[element]
-    if element is t.I1:
-        return dtype.type(number != 0)
-    signed = number - (1 << element.bits if number >> (element.bits - 1) > 0 else 0)
-    return dtype.type(signed)
+    if element is t.I1 and number in (0, 1):
+        return dtype.type(number)
+    half = 1 << element.bits >> 1
+    if not -half <= number < (2 * half if unsigned else half):
+        raise DoesNotFit
+    return dtype.type(number - 2 * half if number >= half else number)
 
 
 def _float(number: float, element: t.ElementType) -> np.generic:

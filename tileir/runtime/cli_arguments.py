@@ -87,7 +87,7 @@ def parsed(word: str) -> Word:
     match = _SCALAR.fullmatch(word)
     if match:
         element = _element(match[1], word)
-        return ScalarWord(element, _number(match[2], word, element))
+        return ScalarWord(element, _number(match[2], word, element, bounded=False))
     return ScalarWord(None, _number(word, word, None))
 
 

@@ -144,7 +144,7 @@ static int put_integer(Launcher *self, Py_ssize_t slot, Parameter *parameter, Py
     if (!PyLong_CheckExact(value))
         return 0;
     int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow);
-    if (overflow || number < parameter->lowest || (number > 0 && (uint64_t)number > parameter->mask))
+    if (overflow || number < parameter->lowest || number > ~parameter->lowest)
         return 0;
     put(self, slot, (uint64_t)number & parameter->mask);
     return 1;

@@ -3,6 +3,9 @@
 import triton
 import triton.language as tl
 
+LOAD_SHIFT = 0 if tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 8) else len("tl.load")
+"""By how many columns Triton places a call of `tl.load` behind its beginning."""
+
 
 @triton.jit
 def add(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):

@@ -13,6 +13,11 @@ from tests.processes import run_python
 pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("triton", reason="needs triton")
 
+from tests.triton_kernels.launched_kernels import LOAD_SHIFT
+
+PLACE = f":10:{35 + LOAD_SHIFT}"
+"""Of the load of the kernel."""
+
 KERNEL = """
 import triton
 import triton.language as tl
@@ -73,7 +78,7 @@ def test_a_fault_shows_the_frames_of_the_script_alone(script: Path) -> None:
         "Traceback (most recent call last):",
         f'  File "{script}", line 8, in <module>',
         "    double[(4,)](x, int(sys.argv[2]), BLOCK=32)",
-        f"tileir.Trap: {kernels}:10:35: trap: load of f32 at byte offset 400 of 'x_ptr': it has bytes 0 to 399 "
+        f"tileir.Trap: {kernels}{PLACE}: trap: load of f32 at byte offset 400 of 'x_ptr': it has bytes 0 to 399 "
         "(tile element [4]) ['load_ptr_tko', kernel @double, tile block (3, 0, 0)]",
     ]
 
@@ -82,7 +87,7 @@ def test_the_sanitizer_speaks_of_lines_of_python(script: Path) -> None:
     done = tileir("triton", "--sanitize", script, "cpu", 120)
     assert done.returncode == 1
     assert "out-of-bounds: load of f32 at byte offset 400 of 'x_ptr'" in done.stderr
-    assert f"{script.with_name('kernels.py')}:10:35" in done.stderr
+    assert f"{script.with_name('kernels.py')}{PLACE}" in done.stderr
 
 
 def test_what_kernels_become_is_kept(script: Path, tmp_path: Path) -> None:

@@ -19,7 +19,16 @@ import triton
 import tileir
 import tileir.triton
 from tests.processes import ROOT, run_python
-from tests.triton_kernels.launched_kernels import add, copy_from, doubled, fill, multiply_and_add, of_tuples, scalars
+from tests.triton_kernels.launched_kernels import (
+    LOAD_SHIFT,
+    add,
+    copy_from,
+    doubled,
+    fill,
+    multiply_and_add,
+    of_tuples,
+    scalars,
+)
 
 FILE = Path(__file__).with_name("launched_kernels.py")
 
@@ -132,7 +141,7 @@ def test_an_access_outside_the_storage_traps_at_the_line_of_python(target: str) 
         copy_from[(1,)](packed[16:32], out, 40, BLOCK=16)
     shown = str(caught.value)
     line = line_of("tl.load(x_ptr + offsets + shift)")
-    assert shown.startswith(f"{FILE}:{line}:33: trap: load of f32 at byte offset 192 of 'x_ptr'")
+    assert shown.startswith(f"{FILE}:{line}:{33 + LOAD_SHIFT}: trap: load of f32 at byte offset 192 of 'x_ptr'")
     assert f"\n {line} |     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets + shift))\n" in shown
     assert caught.traceback.filter(caught)[-1].name == "run", "no frame is ours"
 

@@ -26,7 +26,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 help:
 	@echo "make demo       run the example programs on this machine and check them against NumPy"
 	@echo "make test       run the tests (JOBS=$(JOBS) at a time)"
-	@echo "make script-test    run scripts as people publish them, models that torch compiles, and the vendor's assembler on Triton kernels"
+	@echo "make script-test    run scripts as people publish them, models that torch compiles, and tests that take long"
 	@echo "make lint       check the style of the code"
 	@echo "make types      check the types of the code"
 	@echo "make bench      measure tileir beside its peers; writes docs/performance.md"
@@ -61,9 +61,10 @@ demo: $(VENV)/.installed
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
-# Needs torch, triton and cuda-tile; without them all of it is skipped.
+# Files without `test_` in front, and tests with the mark. Needs torch, triton and cuda-tile; most is skipped without.
 script-test: $(VENV)/.test
 	$(BIN)/python -m pytest tests/cuda_as_cpu/published_scripts.py $(addprefix tests/triton_kernels/,assembled_kernels.py compiled_models.py helion_kernels.py) -n $(JOBS) $(ARGS) || [ $$? = 5 ]
+	$(BIN)/python -m pytest -m thorough -n $(JOBS) $(ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 """Golden programs, examples and random programs compile to machine code for AMD's GPUs, without one.
 
-A sample: each program is compiled for one of three architectures. `make amd-test` compiles all for all.
+A sample: each program is compiled for one of three architectures, most of them only by `make script-test`.
+`make amd-test` compiles all for all.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import tileir
 from tests.golden.arguments import programs
 from tests.gpu.ttir_refusals import refusal
 from tests.observe import observe
+from tests.thorough import sampled
 from tileir.examples.checks import EXAMPLES
 from tileir.fuzz.builder import ProgramBuilder
 from tileir.fuzz.draft import STORED
@@ -51,18 +53,18 @@ def require_golden(file: str, arch: str) -> None:
                 machine_code(kernel, arch)
 
 
-@pytest.mark.parametrize("number", range(len(FILES)), ids=FILES.__getitem__)
+@pytest.mark.parametrize("number", sampled(range(len(FILES)), 4), ids=FILES.__getitem__)
 def test_a_golden_program_compiles(number: int) -> None:
     require_golden(FILES[number], ARCHS[number % len(ARCHS)])
 
 
-@pytest.mark.parametrize("number", range(len(EXAMPLES)), ids=lambda number: EXAMPLES[number].name)
+@pytest.mark.parametrize("number", sampled(range(len(EXAMPLES)), 4), ids=lambda number: EXAMPLES[number].name)
 def test_an_example_compiles(number: int) -> None:
     example = EXAMPLES[number]
     machine_code(tileir.load(example.path)[example.kernel], ARCHS[number % len(ARCHS)])
 
 
-@pytest.mark.parametrize("arch", WAVES)
+@pytest.mark.parametrize("arch", sampled(WAVES, 4))
 def test_random_programs_compile(arch: str) -> None:
     choose = random.Random(arch).choice
     elements = tuple(dict.fromkeys((t.I32, t.I1, choose(STORED), choose(STORED))))

@@ -13,6 +13,7 @@ from bench import gpu_kernels
 from bench.amd_code import AmdCode, amd_code, products
 from bench.gpu_attention import CausalAttention
 from tests.gpu.test_gpu_program import COPY, source
+from tests.thorough import sampled
 from tileir.gpu import program
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, CompileOptions, RequestedOptions
@@ -36,7 +37,7 @@ def code(text: str, arch: str) -> AmdCode:
 GEMM = gpu_kernels.gemm("f16", 128, 128, 64)
 
 
-@pytest.mark.parametrize(("arch", "product"), [("gfx942", "v_mfma_f32_"), ("gfx1201", "v_wmma_f32_")])
+@pytest.mark.parametrize(("arch", "product"), sampled([("gfx942", "v_mfma_f32_"), ("gfx1201", "v_wmma_f32_")], 2))
 def test_the_loop_of_products_multiplies_on_matrix_units_and_spills_nothing(arch: str, product: str) -> None:
     found = code(GEMM, arch)
     assert products(found.loop) == sum(name.startswith(product) for name in found.loop) > 0
@@ -45,6 +46,7 @@ def test_the_loop_of_products_multiplies_on_matrix_units_and_spills_nothing(arch
     assert found.shared == 32 << 10
 
 
+@pytest.mark.thorough
 def test_waves_are_more_where_registers_of_a_thread_were_spilled() -> None:
     chosen = made(GEMM, "gfx1201")
     assert chosen.options.num_warps == 8
@@ -52,6 +54,7 @@ def test_waves_are_more_where_registers_of_a_thread_were_spilled() -> None:
     assert "registers of a thread are spilled" in chosen.rejected[0].why
 
 
+@pytest.mark.thorough
 def test_attention_of_a_wave_of_64_spills_nothing_and_takes_powers_by_one_instruction() -> None:
     """With each power flushed by integer arithmetic, the loop has more than 900 instructions."""
     found = code(CausalAttention("f16", 64, 64).text(), "gfx942")
@@ -61,7 +64,7 @@ def test_attention_of_a_wave_of_64_spills_nothing_and_takes_powers_by_one_instru
     assert len(found.loop) < 520
 
 
-@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("arch", sampled(["gfx942", "gfx1100"], 2))
 @pytest.mark.parametrize(("name", "accesses"), [("softmax", 16), ("layer_norm", 32)])
 def test_rows_are_moved_16_bytes_at_a_time(name: str, accesses: int, arch: str) -> None:
     found = code(gpu_kernels.rows(name, 8192), arch)

@@ -242,6 +242,7 @@ class TestCompiler:
         assert made.hidden == (Mailbox(),)
         assert len(cubin_kernels(made.binary)["tileir_k"].parameters) == 4
 
+    @pytest.mark.thorough
     def test_a_product_too_large_for_sixteen_warps_is_made_of_eight(self):
         text = Gemm(tile=(256, 256, 64)).text
         entry = next(iter(tileir.parse(text).kernels))

@@ -16,6 +16,7 @@ import cuda.tile as ct
 
 from tests.cutile.cutile_functions import CASES, Case
 from tests.gpu.ttir_cutile import on_machine
+from tests.thorough import sampled
 
 ARCHS = ("gfx1100", "gfx942", "gfx1201")
 SLOW = ("functions_of_one_number", "scaled_product")
@@ -39,6 +40,6 @@ def require_same(case: Case, arch: str, capsys: pytest.CaptureFixture[str]) -> N
             np.testing.assert_allclose(value, exact, rtol=case.tolerance, atol=case.tolerance, equal_nan=True)
 
 
-@pytest.mark.parametrize(("case", "arch"), [pytest.param(*one, id=f"{one[0].name}-{one[1]}") for one in SAMPLE])
+@pytest.mark.parametrize(("case", "arch"), sampled(SAMPLE, 4), ids=lambda one: getattr(one, "name", one))
 def test_a_kernel_gives_what_the_interpreter_gives(case: Case, arch: str, capsys: pytest.CaptureFixture[str]) -> None:
     require_same(case, arch, capsys)

@@ -6,6 +6,7 @@ Run on the hsaco machine, without a GPU. A sample: `make amd-test` runs all.
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import pytest
 
@@ -14,6 +15,7 @@ pytest.importorskip("tinygrad", reason="needs tinygrad, whose tables decode AMD'
 
 from tests.gpu.golden_on_machine import cases, require_example, require_golden
 from tests.targets import hsaco
+from tests.thorough import sampled
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 from tileir.host import extern
@@ -32,16 +34,16 @@ def _functions_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
 
 
-@pytest.mark.parametrize("arch", ARCHS)
-@pytest.mark.parametrize("place", SAMPLE)
+@pytest.mark.parametrize(("place", "arch"), sampled(product(SAMPLE, ARCHS), 4))
 def test_a_golden_program_gives_what_the_interpreter_gives(place: str, arch: str) -> None:
     found = [case for case in RUNS if case[0] == place]
     require_golden(*found[0], arch, hsaco.outcome)
 
 
-@pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize(
-    "example", [example for example in EXAMPLES if example.name in QUICK], ids=lambda one: one.name
+    ("example", "arch"),
+    sampled(product([example for example in EXAMPLES if example.name in QUICK], ARCHS), 4),
+    ids=lambda one: getattr(one, "name", one),
 )
 def test_an_example_gives_what_numpy_gives(example: Example, arch: str) -> None:
     require_example(example, arch, hsaco.outcome)

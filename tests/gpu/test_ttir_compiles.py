@@ -7,6 +7,7 @@ they are.
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import pytest
 
@@ -14,6 +15,7 @@ import tileir
 from tests.golden.arguments import programs
 from tests.gpu.ttir_refusals import REFUSALS, refusal
 from tests.observe import observe
+from tests.thorough import sampled
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 from tileir.fuzz.builder import ProgramBuilder
@@ -40,8 +42,7 @@ def _compile(kernel: tileir.Kernel, arch: str) -> None:
     assert made.artifacts.binary is not None and made.artifacts.binary.startswith(b"\x7fELF")
 
 
-@pytest.mark.parametrize("arch", ARCHS)
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize(("file", "arch"), sampled(product(FILES, ARCHS), 4))
 def test_a_golden_program_compiles_with_all_its_values(file: str, arch: str) -> None:
     for kernel in _kernels(file):
         expected = refusal(f"{file}.{kernel.name}", arch)
@@ -53,12 +54,12 @@ def test_a_golden_program_compiles_with_all_its_values(file: str, arch: str) -> 
                 _compile(kernel, arch)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+@pytest.mark.parametrize("example", sampled(EXAMPLES, 4), ids=lambda example: example.name)
 def test_an_example_compiles(example: Example) -> None:
     _compile(tileir.load(example.path)[example.kernel], "sm_90")
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("arch", sampled(ARCHS, 3))
 def test_random_programs_compile(arch: str) -> None:
     for seed in range(4):
         choose = random.Random(seed).choice

@@ -14,6 +14,7 @@ import pytest
 
 from tests.cpu.samples import COUNT, differing
 from tests.gpu.ttir_operations import ARCHS, Case, case, compiled, executed, interpreted, require_compilable
+from tests.thorough import sampled
 from tileir.gpu.arch import arch_named
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding, Signedness
@@ -218,7 +219,7 @@ def elements(found: Case) -> tuple[t.ElementType, t.ElementType]:
 
 
 @compiling
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("arch", sampled(ARCHS, 3))
 def test_every_conversion_compiles(arch: str) -> None:
     shapes = ((128,), (2,), (2, 4))
     found = [one.op for place, shape in enumerate(shapes) for one in [*distinct(shape)][place :: len(shapes)]]

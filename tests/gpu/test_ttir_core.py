@@ -6,6 +6,7 @@ import pytest
 
 from tests.interp.interp_kernels import evaluate, function
 from tests.targets.ttir_functions import compiled
+from tests.thorough import sampled
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
 ELEMENTS = {
@@ -75,7 +76,7 @@ def test_elements_of_every_type_are_moved(gpu_code, element):
         assert np.array(wanted, order="C").tobytes() == got.tobytes()
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("arch", sampled(ARCHS, 3))
 def test_moves_compile(arch):
     pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     for element in ELEMENTS:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cpu.samples import differing, ulps
 from tests.gpu.ttir_operations import Case, case, compiled, executed, interpreted, lowering_into, require_compilable
+from tests.thorough import sampled
 from tileir.gpu.arch import Arch, arch_named
 from tileir.gpu.compiler import CompileOptions, compile_ttir
 from tileir.gpu.ttir.ir.code import TtirBlock, TtirFunction, TtirType
@@ -102,7 +103,7 @@ needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="needs tri
 
 
 @needs_triton
-@pytest.mark.parametrize(("arch", "shape"), [*((arch, ()) for arch in ARCHS), ("sm_90", SHAPE)])
+@pytest.mark.parametrize(("arch", "shape"), sampled([*((arch, ()) for arch in ARCHS), ("sm_90", SHAPE)], 3))
 def test_every_operation_compiles(arch: str, shape: tuple[int, ...]) -> None:
     cases = [*rounded(shape), *exact(shape), *approximate(shape)]
     require_compilable([found.op for found in cases], arch_named(arch))
@@ -118,7 +119,7 @@ def instructions(cases: Iterable[Case], arch: str) -> set[str]:
 
 
 @needs_triton
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("arch", sampled(ARCHS, 3))
 def test_every_rounding_is_one_instruction(arch: str) -> None:
     """f32 and f64 take the instruction of the mode, and subnormals are flushed only where that is asked for."""
     for mode, letters in SUFFIXES.items():
@@ -132,7 +133,7 @@ def test_every_rounding_is_one_instruction(arch: str) -> None:
 
 
 @needs_triton
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("arch", sampled(ARCHS, 3))
 @pytest.mark.parametrize("element", FLOATS, ids=lambda element: element.name)
 def test_products_and_sums_are_not_contracted(arch: str, element: t.ElementType) -> None:
     names = ["fma.rn", "fma.rn"] if element is t.BF16 and arch == "sm_80" else ["mul.rn", "add.rn"]
@@ -166,7 +167,7 @@ def test_approximations_are_the_instructions_of_their_names() -> None:
 
 
 @needs_triton
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("arch", sampled(ARCHS, 3))
 def test_extremes_are_the_instructions_of_ptx(arch: str) -> None:
     """f64 has none that hands on NaN, which takes comparisons."""
     for cls, name in zip(EXTREMES, ("max", "min")):

@@ -17,6 +17,7 @@ from tests.differential import Outcome
 from tests.differential import outcome as reference
 from tests.gpu.ttir_operations import Case, case, compiled, executed, interpreted
 from tests.targets import hsaco, ttir
+from tests.thorough import sampled
 from tileir.gpu.arch import arch_named
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
@@ -168,7 +169,7 @@ def approximate(shape: Sequence[int]) -> list[Case]:
 
 
 @needs_triton
-@pytest.mark.parametrize(("arch", "shape"), [*((arch, ()) for arch in ARCHS), ("sm_90", (128,))])
+@pytest.mark.parametrize(("arch", "shape"), sampled([*((arch, ()) for arch in ARCHS), ("sm_90", (128,))], 3))
 def test_every_function_compiles(arch: str, shape: tuple[int, ...]) -> None:
     cases = [*function_cases(shape), *approximate(shape)]
     artifacts = compiled([found.op for found in cases], arch_named(arch), "ptx", "cubin")
@@ -177,7 +178,7 @@ def test_every_function_compiles(arch: str, shape: tuple[int, ...]) -> None:
 
 
 @needs_triton
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("arch", sampled(ARCHS, 3))
 def test_cheap_functions_are_single_instructions(arch: str) -> None:
     """The functions that softmax is made of: powers of two of f32, and the exponential of narrow types."""
     wanted = [

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cpu.samples import COUNT, integers
 from tests.gpu.ttir_operations import ARCHS, Case, case, compiled, executed, interpreted, require_compilable
+from tests.thorough import sampled
 from tileir.gpu.arch import arch_named
 from tileir.ir import types as t
 from tileir.ir.attributes import Predicate, Rounding, Signedness
@@ -95,7 +96,7 @@ def test_a_constant_operand_makes_no_difference(element: t.ElementType, number: 
             assert np.array_equal(result, interpreted(found.op, [lhs, rhs])), found.name
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("arch", sampled(ARCHS, 3))
 def test_every_integer_operation_compiles(arch: str) -> None:
     pytest.importorskip("triton", reason="needs Triton's compiler: pip install '.[gpu]'")
     shapes = ((128,), (), (1,), (2, 4))

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cpu.samples import operands
 from tests.gpu.ttir_operations import ARCHS, Case, case, executed, interpreted, require_compilable
+from tests.thorough import sampled
 from tileir.gpu.arch import arch_named
 from tileir.ir import types as t
 from tileir.ops import packing
@@ -45,7 +46,7 @@ def test_streams_equal_the_interpreter(found: Case) -> None:
     assert result.tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("arch", sampled(ARCHS, 3))
 def test_streams_compile(arch: str) -> None:
     pytest.importorskip("triton", reason="needs Triton's compiler: pip install '.[gpu]'")
     require_compilable([one.op for size in (1, 64) for one in cases(size)], arch_named(arch))

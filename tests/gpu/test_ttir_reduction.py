@@ -8,6 +8,7 @@ from tests.differential import assert_equal
 from tests.interp.interp_kernels import evaluate, function
 from tests.language.test_reduction import ARGMAX, FLOATS, INTS, fold_text, random_tile
 from tests.targets.ttir_functions import compiled, shadow_of
+from tests.thorough import sampled
 
 ARCHS = ("sm_80", "sm_90", "sm_100")
 LOWEST = {"f16": "0xFC00", "bf16": "0xFF80", "f32": "0xFF800000", "f64": "0xFFF0000000000000"}
@@ -175,7 +176,7 @@ MATH = """
 """
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("arch", sampled(ARCHS, 3))
 def test_reductions_compile(arch):
     pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     compiled(any_body(BRANCHES), arch)

@@ -14,6 +14,7 @@ from machine_code import machine_code
 
 import tileir
 from tests.gpu.hardware.hardware_standin import MachineDriver, MachineRoute, MachineTarget
+from tests.thorough import sampled
 from tileir.cache import Cache
 from tileir.examples import FOLDER
 from tileir.gpu import vendor
@@ -49,7 +50,7 @@ def stand_in(monkeypatch, tmp_path):
 
 class TestCubins:
     @needs_tileiras
-    @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+    @pytest.mark.parametrize("arch", sampled(["sm_90", "sm_80", "sm_100"], 3))
     def test_parameters_of_every_type_take_what_a_launch_passes(self, arch, cache):
         text = f"entry @k({', '.join(f'%p{i}: tile<{ty}>' for i, ty in enumerate(ELEMENTS))}) {{ return }}"
         bytecode = tileir.to_bytecode(tileir.parse(text))
@@ -58,8 +59,8 @@ class TestCubins:
         assert (made.kernel, made.threads, made.shared, made.hidden, made.scratch) == ("k", 1, 0, (), None)
 
     @needs_tileiras
-    @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100", "sm_120"])
-    @pytest.mark.parametrize("name", ["gemm_views", "attention", "layer_norm"])
+    @pytest.mark.parametrize("arch", sampled(["sm_90", "sm_80", "sm_100", "sm_120"], 4))
+    @pytest.mark.parametrize("name", sampled(["gemm_views", "attention", "layer_norm"], 3))
     def test_code_with_descriptors_takes_what_a_launch_passes(self, name, arch):
         kernel = next(iter(tileir.load(FOLDER / f"{name}.mlir").kernels.values()))
         route, driver = VendorRoute(kernel, rewrites=True), FakeDriver()
@@ -150,6 +151,7 @@ def assert_taken(kernel: tileir.Kernel, arch: str) -> None:
 
 
 @needs_tileiras
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", range(len(SCRIPTS)), ids=[path.stem for path in SCRIPTS])
 def test_kernels_of_the_examples_of_cutile_are_taken(number):
     """For one of the architectures each."""
@@ -164,7 +166,7 @@ def test_kernels_of_the_examples_of_cutile_are_taken(number):
 
 
 @needs_tileiras
-@pytest.mark.parametrize("number", range(len(PROGRAMS)), ids=[path.stem for path in PROGRAMS])
+@pytest.mark.parametrize("number", sampled(range(len(PROGRAMS)), 8), ids=[path.stem for path in PROGRAMS])
 def test_kernels_of_the_benchmarks_are_taken(number):
     for kernel in tileir.load(PROGRAMS[number]).kernels.values():
         assert_taken(kernel, RECORDED[(number + 2) % len(RECORDED)])
@@ -208,7 +210,7 @@ def with_unit_strides_at_run_time() -> tileir.Kernel:
 
 
 @needs_tileiras
-@pytest.mark.parametrize("route", [OpenRoute, VendorRoute])
+@pytest.mark.parametrize("route", sampled([OpenRoute, VendorRoute], 2))
 def test_strides_that_are_one_at_run_time_cost_nothing(route):
     pytest.importorskip("triton", reason="needs nvdisasm: pip install triton")
     made, driver = route(with_unit_strides_at_run_time(), True), FakeDriver()
@@ -237,7 +239,11 @@ def test_code_for_strides_that_are_one_gives_the_same():
 
 @needs_tileiras
 @pytest.mark.parametrize(
-    ("name", "arch", "wide"), [("vector_add", "sm_90", "LDG.E.128"), ("gemm_views", "sm_100", "UTMASTG")]
+    ("name", "arch", "wide"),
+    [
+        ("vector_add", "sm_90", "LDG.E.128"),
+        pytest.param("gemm_views", "sm_100", "UTMASTG", marks=pytest.mark.thorough),
+    ],
 )
 def test_code_for_aligned_arguments_moves_more_at_a_time(name, arch, wide):
     pytest.importorskip("triton", reason="needs nvdisasm: pip install triton")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from reference_tools import assemble, disassemble
 
+from tests.thorough import sampled
 from tileir import bytecode
 from tileir.ir.compare import identical
 from tileir.ir.core import Module
@@ -24,6 +25,7 @@ NOT_FOR_SM_100 = {
 ALSO_FOR = {"sm_90": ("arithmetic_float", "control_flow", "memory", "views"), "sm_120": ("matmul", "version_13_4")}
 
 each_golden = pytest.mark.parametrize("path", GOLDEN, ids=[path.stem for path in GOLDEN])
+some_golden = pytest.mark.parametrize("path", sampled(GOLDEN, 4), ids=[path.stem for path in GOLDEN])
 
 
 @cache
@@ -70,7 +72,7 @@ def test_a_program_read_back_is_the_program_written(path):
 
 
 @pytest.mark.oracle
-@each_golden
+@some_golden
 def test_the_disassembler_gives_the_canonical_text(path, tmp_path):
     text = to_text(program(path), form="disassembly")
     for version, data in written(path):
@@ -87,7 +89,7 @@ def test_the_disassembler_gives_the_canonical_debug_information(path, tmp_path):
 
 
 @pytest.mark.oracle
-@each_golden
+@some_golden
 def test_the_assembler_takes_the_program(path, tmp_path):
     if path.stem in NOT_FOR_SM_100:
         pytest.skip(NOT_FOR_SM_100[path.stem])
@@ -96,7 +98,9 @@ def test_the_assembler_takes_the_program(path, tmp_path):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize(("architecture", "name"), [(arch, name) for arch, names in ALSO_FOR.items() for name in names])
+@pytest.mark.parametrize(
+    ("architecture", "name"), sampled(((arch, name) for arch, names in ALSO_FOR.items() for name in names), 3)
+)
 def test_the_assembler_takes_the_program_for_other_architectures(architecture, name, tmp_path):
     path = next(path for path in GOLDEN if path.stem == name)
     assert assemble(written(path)[-1][1], tmp_path, architecture) == ""

@@ -32,6 +32,8 @@ ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/tools").glob("*.md"))]
 BLOCK = re.compile(r"<!-- (run|fails: \d+|file: \S+) -->\n```(\w+)\n(.*?)```\n", re.DOTALL)
 NEEDY = re.compile(r"<!-- (?:run with: (\S+)|gpu) -->\n```(\w+)\n(.*?)```\n", re.DOTALL)
+SLOW = re.compile(r"torch\.compile|import helion|import jax")
+"""In code that imports or compiles for seconds."""
 KEPT = re.compile(r"<!-- (make|install) -->\n```sh\n(.*?)```\n", re.DOTALL)
 ANY = re.compile(r"(?:<!-- ([\w-]+)[^\n]* -->\n)?```(\w*)\n(.*?)```\n", re.DOTALL)
 KINDS = {"run", "fails", "file", "make", "install", "in", "gpu", "output", "part"}
@@ -94,7 +96,8 @@ def needy_blocks() -> list[object]:
         text = page.read_text()
         files = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```\n", text, re.DOTALL))
         for number, (module, language, code) in enumerate(NEEDY.findall(text)):
-            found.append(pytest.param(module, language, code, files, id=f"{page.name}-{number}"))
+            marks = pytest.mark.thorough if SLOW.search(code) else ()
+            found.append(pytest.param(module, language, code, files, id=f"{page.name}-{number}", marks=marks))
     return found
 
 

@@ -27,6 +27,7 @@ def test_every_page_of_the_manual_is_in_the_site() -> None:
     assert found[1]["Language"][0] == "spec/README.md" and "cli.md" in found[2]["More"]
 
 
+@pytest.mark.thorough
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     if importlib.util.find_spec("mkdocs") is None or importlib.util.find_spec("material") is None:
         pytest.skip("the site is built by mkdocs-material")

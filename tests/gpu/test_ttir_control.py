@@ -14,6 +14,7 @@ from tests.interp.interp_kernels import evaluate
 from tests.language.test_control import sum_loop
 from tests.targets import ttir
 from tests.targets.gpu_code import GpuCode
+from tests.thorough import sampled
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import CompileOptions, compile_ttir
 
@@ -46,7 +47,7 @@ def names(text: str, *parts: str) -> list[str]:
 # ---------------------------------------------------------------- exits
 
 
-@pytest.mark.parametrize("seed", range(PROGRAMS))
+@pytest.mark.parametrize("seed", sampled(range(PROGRAMS), 4))
 def test_exits_from_random_nests_do_what_they_do_in_the_interpreter(seed: int) -> None:
     kernel = kernel_of(program(seed))
     first, second = outcome(kernel, GRID, (), "interp"), ttir.outcome(kernel, GRID, (), "sm_90")

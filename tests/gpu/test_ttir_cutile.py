@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ import tileir
 from tests.cutile.cutile_functions import CASES, Case
 from tests.gpu.ttir_cutile import ARCHS, compile_kernel, on_machine
 from tests.processes import run_python
+from tests.thorough import sampled
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "examples" / "cutile").glob("*.py"))
@@ -32,8 +34,9 @@ def launched(case: Case, arch: str) -> tuple[object, ...]:
     return arguments
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    ("case", "arch"), sampled(product(CASES, ["sm_80", "sm_90"]), 3), ids=lambda one: getattr(one, "name", one)
+)
 def test_the_functions_give_what_numpy_gives(case: Case, arch: str, capsys: pytest.CaptureFixture[str]) -> None:
     before = (value.copy() if isinstance(value, np.ndarray) else value for value in case.arguments())
     with np.errstate(all="ignore"):
@@ -54,7 +57,7 @@ def compile_all(kernels: Sequence[tileir.Kernel], number: int) -> None:
         assert made.artifacts.binary is not None
 
 
-@pytest.mark.parametrize("number", range(len(CASES)), ids=[case.name for case in CASES])
+@pytest.mark.parametrize("number", sampled(range(len(CASES)), 4), ids=[case.name for case in CASES])
 def test_the_functions_compile(number: int) -> None:
     pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     case = CASES[number]
@@ -63,7 +66,7 @@ def test_the_functions_compile(number: int) -> None:
     compile_all(machine.kernels, number)
 
 
-@pytest.mark.parametrize("number", range(len(SCRIPTS)), ids=[path.stem for path in SCRIPTS])
+@pytest.mark.parametrize("number", sampled(range(len(SCRIPTS)), 4), ids=[path.stem for path in SCRIPTS])
 def test_an_example_compiles(number: int) -> None:
     pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     pytest.importorskip("torch", reason="examples compare with torch")
@@ -72,7 +75,7 @@ def test_an_example_compiles(number: int) -> None:
     compile_all(machine.kernels[:1], number)
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("script", sampled(SCRIPTS, 3), ids=lambda path: path.stem)
 def test_an_example_agrees_with_its_reference(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if "import torch" in script.read_text(encoding="utf-8"):
         pytest.importorskip("torch", reason="the example compares with torch")

@@ -7,6 +7,7 @@ entry whose TTIR is that of the architecture before is not run again.
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import pytest
 
@@ -16,6 +17,7 @@ from tests.golden.arguments import Run, arguments, runs
 from tests.gpu.golden_on_machine import assert_same_if_defined, require_every_value, require_example
 from tests.gpu.ttir_refusals import refusal
 from tests.targets import ttir
+from tests.thorough import sampled
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 from tileir.host import extern
@@ -68,7 +70,10 @@ def _outcomes(place: str, kernel: tileir.Kernel, grid: tuple[int, ...], args: li
     return list(found.values())
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "gfx942"])
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+@pytest.mark.parametrize(
+    ("example", "arch"),
+    sampled(product(EXAMPLES, ["sm_80", "sm_90", "gfx942"]), 4),
+    ids=lambda one: getattr(one, "name", one),
+)
 def test_an_example_gives_what_numpy_gives(example: Example, arch: str) -> None:
     require_example(example, arch, ttir.outcome, example.sizes)

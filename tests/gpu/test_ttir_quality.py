@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import product
 
 import pytest
 
@@ -17,6 +18,7 @@ from bench import gpu_kernels
 from bench.gpu_attention import CausalAttention
 from tests.gpu.machine_code import MachineCode, machine_code
 from tests.targets import ttir
+from tests.thorough import sampled
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, CompileOptions
 from tileir.gpu.object_files import cubin_kernels
@@ -54,7 +56,7 @@ def options(text: str, arch: str = "sm_90") -> CompileOptions:
 # ---------------------------------------------------------------- products
 
 
-@pytest.mark.parametrize("tile", [(128, 256, 64), (128, 128, 64)])
+@pytest.mark.parametrize("tile", sampled([((128, 256, 64),), ((128, 128, 64),)], 2))
 def test_the_loop_of_products_copies_by_descriptor_and_multiplies(tile):
     """The code has about 85 instructions, as many as Triton's own program."""
     found = code(gpu_kernels.gemm("bf16", *tile))
@@ -67,7 +69,9 @@ def test_the_loop_of_products_copies_by_descriptor_and_multiplies(tile):
     assert f"m64n{tile[1]}k16.f32.bf16.bf16" in ptx(gpu_kernels.gemm("bf16", *tile))
 
 
-@pytest.mark.parametrize(("arch", "copy", "product"), [("sm_80", "LDGSTS", "HMMA"), ("sm_100", "UTMALDG", "UTCHMMA")])
+@pytest.mark.parametrize(
+    ("arch", "copy", "product"), sampled([("sm_80", "LDGSTS", "HMMA"), ("sm_100", "UTMALDG", "UTCHMMA")], 2)
+)
 def test_the_loop_of_products_of_other_generations(arch, copy, product):
     found = code(gpu_kernels.gemm("f16", 128, 128, 64), arch)
     (loop,) = found.loops_with(copy, product)
@@ -96,7 +100,7 @@ def test_attention_takes_powers_by_one_instruction():
     assert set(powers) == {"ex2.approx.ftz.f32"}
 
 
-@pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
+@pytest.mark.parametrize("arch", sampled(["sm_90", "sm_100"], 2))
 def test_attention_spills_nothing(arch):
     assert code(ATTENTION, arch).stack == 0
 
@@ -108,7 +112,7 @@ def products_of_f32(m: int, n: int, k: int) -> str:
     return gpu_kernels.gemm("f32", m, n, k)
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+@pytest.mark.parametrize("arch", sampled(["sm_90", "sm_80", "sm_100"], 3))
 def test_products_of_f32_in_full_spill_nothing(arch):
     found = code(products_of_f32(128, 64, 32), arch)
     assert found.stack == 0
@@ -154,7 +158,7 @@ def test_a_sum_of_vectors_moves_16_bytes_at_a_time():
     assert sum(found.vectors("ISETP").values()) <= 16
 
 
-@pytest.mark.parametrize(("columns", "arch"), [(4096, "sm_90"), (8192, "sm_90"), (4096, "sm_100"), (8192, "sm_100")])
+@pytest.mark.parametrize(("columns", "arch"), sampled(product((4096, 8192), ("sm_90", "sm_100")), 4))
 def test_a_layer_norm_loads_its_factors_when_it_needs_them(columns, arch):
     """Loaded at the beginning, as they stand in the program, they make it 126 registers and more."""
     cubin = made(gpu_kernels.rows("layer_norm", columns), arch).binary
@@ -198,7 +202,7 @@ def test_rows_are_moved_16_bytes_at_a_time_and_folded_in_registers(name, loads):
     assert found.stack == 0
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+@pytest.mark.parametrize("arch", sampled(["sm_90", "sm_80", "sm_100"], 3))
 def test_a_softmax_takes_one_reciprocal_for_a_row(arch):
     """With a division of each element it has more than 1050 instructions."""
     found = code(gpu_kernels.rows("softmax", 8192), arch)

@@ -9,11 +9,13 @@ import shutil
 import subprocess
 from functools import cache
 from importlib import metadata
+from itertools import product
 from pathlib import Path
 
 import pytest
 from golden_programs import STORABLE, Golden
 
+from tests.thorough import sampled
 from tileir.bytecode import decode, encode
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements
@@ -54,8 +56,7 @@ def disassemble(module: Module, level: str, folder: Path, debug: bool = False) -
     return run.stdout.decode("utf-8", "surrogateescape")
 
 
-@pytest.mark.parametrize("golden", STORABLE, ids=str)
-@pytest.mark.parametrize("debug", [False, True], ids=["plain", "debug"])
+@pytest.mark.parametrize(("golden", "debug"), sampled(product(STORABLE, [False, True]), 5), ids=str)
 def test_the_disassembly_is_the_vendors(golden: Golden, debug: bool, tmp_path: Path) -> None:
     module = golden.parse()
     assert to_text(module, form="disassembly", debug=debug) == disassemble(module, golden.level, tmp_path, debug)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import tileir
+from tests.thorough import sampled
 from tileir.cache import Cache
 from tileir.gpu import vendor
 from tileir.gpu.arch import arch_named
@@ -16,7 +17,7 @@ GOLDEN = Path(__file__).parent / "golden"
 SAMPLE = ("atomics", "descriptor_rows", "descriptors", "early_return", "elements", "loops", "positions", "scaled")
 
 
-@pytest.mark.parametrize("name", SAMPLE)
+@pytest.mark.parametrize("name", sampled(SAMPLE, 4))
 def test_a_golden_program_assembles(name: str) -> None:
     module = tileir.load(GOLDEN / f"{name}.ttir")
     assert vendor.cubin(tileir.to_bytecode(module, version="13.4"), arch_named("sm_100"), Cache(None))

@@ -9,6 +9,7 @@ import pytest
 from as_entry import with_entries
 from chunks import TESTS, Chunk, chunks, error_chunks
 
+from tests.thorough import sampled
 from tileir.bytecode import encode
 from tileir.ir.core import Module
 from tileir.ir.diagnostics import DiagnosticError
@@ -34,7 +35,7 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize("chunk", PROGRAMS, ids=lambda chunk: chunk.name)
+@pytest.mark.parametrize("chunk", sampled(PROGRAMS, 5), ids=lambda chunk: chunk.name)
 def test_gives_the_verdict_of_the_reference(chunk: Chunk, tmp_path: Path) -> None:
     module = _module(chunk)
     report = verify(module)

@@ -6,11 +6,11 @@ reads the byte, replaces a nibble and writes the byte back; other tile blocks ma
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I8, I64, Num, is_native, memory_type
+from tileir.cpu.emit.elements import I8, I32, I64, Num, is_native, memory_type
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.tiles import from_memory, to_memory, wide
 from tileir.cpu.emit.vectorizability import GuardedLoad
@@ -36,6 +36,9 @@ _INSTRUCTIONS = {
     AtomicMode.UMIN: "umin",
     AtomicMode.XCHG: "xchg",
 }
+
+WORD = 8
+"""Bytes that every processor changes in one step."""
 
 # ---------------------------------------------------------------- loads and stores
 
@@ -176,21 +179,62 @@ def _float_sum(emit: Emitter, seen: ir.Value, addend: Num) -> ir.Value:
 
 
 def _add_float(emit: Emitter, address: ir.Value, number: Num, ordering: MemoryOrdering) -> ir.Value:
-    """Add by compare-and-swap until no other thread came between."""
-    builder, element = emit.builder, t.checked_cast(number.element, t.ElementType)
+    element = t.checked_cast(number.element, t.ElementType)
     pattern = ir.IntType(8 * element.byte_size)
-    first = builder.load_atomic(address, "monotonic", element.byte_size, typ=pattern)
+    found = _exchanged(emit, address, pattern, lambda seen: _float_sum(emit, seen, number), ordering)
+    return _from_pattern(emit.builder, element, found)
+
+
+def _exchanged(
+    emit: Emitter,
+    address: ir.Value,
+    pattern: ir.IntType,
+    changed: Callable[[ir.Value], ir.Value],
+    ordering: MemoryOrdering,
+) -> ir.Value:
+    """Replace a pattern in memory by what it is changed to, by compare-and-swap until no other thread came between;
+    return the old one."""
+    builder = emit.builder
+    first = builder.load_atomic(address, "monotonic", pattern.width // 8, typ=pattern)
     before = builder.block
     again, done = builder.append_basic_block("again"), builder.append_basic_block("added")
     builder.branch(again)
     builder.position_at_end(again)
     seen = builder.phi(pattern)
     seen.add_incoming(first, before)
-    pair = builder.cmpxchg(address, seen, _float_sum(emit, seen, number), _ORDERINGS[ordering], "monotonic")
+    pair = builder.cmpxchg(address, seen, changed(seen), _ORDERINGS[ordering], "monotonic")
     seen.add_incoming(builder.extract_value(pair, 0), builder.block)
     builder.cbranch(builder.extract_value(pair, 1), done, again)
     builder.position_at_end(done)
-    return _from_pattern(builder, element, seen)
+    return seen
+
+
+def in_word(mode: AtomicMode, element: Element) -> int:
+    """Return how many neighbours `add_word` can add at once."""
+    return WORD // element.byte_size if mode in (AtomicMode.ADD, AtomicMode.ADDF) else 1
+
+
+def add_word(emit: Emitter, address: ir.Value, numbers: Sequence[Num], ordering: MemoryOrdering) -> None:
+    """Add neighbours that fill an aligned word of memory, all in one step."""
+    builder, element = emit.builder, t.checked_cast(numbers[0].element, t.ElementType)
+    patterns = ir.VectorType(ir.IntType(8 * element.byte_size), len(numbers))
+    as_vectors = ir.VectorType(memory_type(element), len(numbers))
+    addends: ir.Value = ir.Constant(as_vectors, ir.Undefined)
+    for lane, number in enumerate(numbers):
+        addends = builder.insert_element(addends, to_memory(builder, number), I32(lane))
+
+    def added(seen: ir.Value) -> ir.Value:
+        if element.is_int or is_native(element):
+            found = builder.bitcast(seen, as_vectors)
+            found = builder.add(found, addends) if element.is_int else builder.fadd(found, addends)
+            return builder.bitcast(found, seen.type)
+        found = builder.bitcast(seen, patterns)
+        for lane, number in enumerate(numbers):
+            sum_ = _float_sum(emit, builder.extract_element(found, I32(lane)), number)
+            found = builder.insert_element(found, sum_, I32(lane))
+        return builder.bitcast(found, seen.type)
+
+    _exchanged(emit, address, I64, added, ordering)
 
 
 def _pattern(builder: ir.IRBuilder, number: Num) -> ir.Value:

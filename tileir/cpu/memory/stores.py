@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 
 from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.region import is_view_box
 from tileir.cpu.analysis.loads import PutOffLoad
-from tileir.cpu.emit.elements import I1, I64, Num, is_number
+from tileir.cpu.emit.elements import I1, I64, Num, is_number, zero
 from tileir.cpu.emit.emitter import Emitter, Extent, Index
 from tileir.cpu.emit.tiles import (
     ExpressionTile,
@@ -28,7 +29,7 @@ from tileir.cpu.lowering.state import JoinedBlocks, Lowering
 from tileir.cpu.memory.cache_policy import ask_ahead, row_dimension, write_rows, write_tile
 from tileir.cpu.memory.checks import check, check_each_pointer, check_pointers, may_access
 from tileir.cpu.memory.copying import bounded_nest, copy_row, materialized_part, write_part
-from tileir.cpu.memory.elements import count_change, update_element
+from tileir.cpu.memory.elements import WORD, add_word, count_change, in_word, update_element
 from tileir.cpu.memory.loads import any_odd, run_separately_unless
 from tileir.cpu.memory.regions import (
     Box,
@@ -44,6 +45,7 @@ from tileir.cpu.memory.regions import (
     span_of_window,
     view_elements,
 )
+from tileir.ir import types as t
 from tileir.ir.attributes import AtomicMode, MemoryOrdering
 from tileir.ir.core import Op, Value
 
@@ -268,7 +270,7 @@ def update_pointers(
 ) -> None:
     """Bind the result, if it is used: what ``update(index, address)`` gives for an element, `masked_off` for others."""
     assert access.result is not None, "an update through pointers has a result"
-    emit, used = lowering.emit, bool(lowering.here.fusion.users(access.result))
+    emit, used = lowering.emit, _is_used(lowering, access)
     where = _with_mask(emit, pointer_elements(lowering, access))
     check_pointers(lowering, access)
     old = new_buffer(emit, where.type) if used else None
@@ -286,13 +288,74 @@ def update_pointers(
         lowering.values[access.result] = old
 
 
+def _is_used(lowering: Lowering, access: MemoryAccess) -> bool:
+    return access.result is not None and bool(lowering.here.fusion.users(access.result))
+
+
+def combine_at_pointers(lowering: Lowering, access: MemoryAccess, mode: AtomicMode, source: Tile) -> None:
+    """Combine the elements of a tile into memory; bind the old ones if they are used."""
+    emit, masked_off, ordering = lowering.emit, zero(source.type.element), access.update_ordering
+
+    def update(index: Index, address: ir.Value) -> ir.Value:
+        return update_element(emit, mode, address, source.at(emit, index), ordering)
+
+    rows_last = lowering.loads.regions[access.op].row_dimension == source.type.rank - 1
+    if not rows_last or _is_used(lowering, access) or not _adds_words(emit, access, mode, source.type):
+        update_pointers(lowering, access, lambda index: masked_off, update)
+        return
+    where = _with_mask(emit, pointer_elements(lowering, access))
+    check_pointers(lowering, access)
+    _add_words(emit, where, mode, source, ordering)
+
+
 def reduce_into_view(lowering: Lowering, access: MemoryAccess, mode: AtomicMode) -> None:
     """Combine the elements of a tile that lie in the tensor into memory, each in one step."""
     assert access.value is not None, "a reduction has a value"
     emit, tile, where = lowering.emit, lowering.tile(access.value), view_elements(lowering, access)
     check(lowering, access, where)
-    source = materialized(emit, tile)
-    where.each(emit, lambda index, at: update_element(emit, mode, at, source.at(emit, index), access.update_ordering))
+    source, ordering = materialized(emit, tile), access.update_ordering
+    if _adds_words(emit, access, mode, source.type):
+        _add_words(emit, where, mode, source, ordering)
+    else:
+        where.each(emit, lambda index, at: update_element(emit, mode, at, source.at(emit, index), ordering))
+
+
+def _adds_words(emit: Emitter, access: MemoryAccess, mode: AtomicMode, type: t.TileType) -> bool:
+    """Return whether whole words are added where neighbours fill one: not where each change is counted."""
+    is_atomic = access.update_ordering is not MemoryOrdering.WEAK and not emit.counts_changes
+    return is_atomic and 1 < in_word(mode, type.element) <= type.shape[-1] if type.rank else False
+
+
+def _add_words(emit: Emitter, where: Elements, mode: AtomicMode, source: Tile, ordering: MemoryOrdering) -> None:
+    """Add neighbours along the last dimension: at once where they fill a word of memory, else one by one."""
+    builder, size = emit.builder, where.type.element.byte_size
+    *outer, extent = where.type.shape
+    count = in_word(mode, where.type.element)
+
+    def body(index: Index) -> None:
+        first = builder.mul(index[-1], I64(count))
+        members = [(*index[:-1], builder.add(first, I64(member))) for member in range(count)]
+        found = [where.at(emit, member) for member in members]
+        places = [place() for _, place in found]
+        addresses = [where.address_of(emit, place) for place in places]
+        together = builder.icmp_unsigned("==", builder.and_(addresses[0], I64(WORD - 1)), I64(0))
+        for number, address in enumerate(addresses):
+            follows = builder.icmp_unsigned("==", address, builder.add(addresses[0], I64(number * size)))
+            together = builder.and_(together, follows)
+        actives = [I1(1) if active is None else active for active, _ in found]
+        together, some = reduce(builder.and_, actives, together), reduce(builder.or_, actives)
+        with builder.if_else(together) as (at_once, apart), emit.one_way():
+            with at_once:
+                add_word(emit, places[0], [source.at(emit, member) for member in members], ordering)
+            with apart, emit.when(some), emit.counted(I64(0), I64(count)) as member:
+                one_by_one((*index[:-1], builder.add(first, member)))
+
+    def one_by_one(index: Index) -> None:
+        active, place = where.at(emit, index)
+        with emit.when(I1(1) if active is None else active):
+            update_element(emit, mode, place(), source.at(emit, index), ordering)
+
+    emit.loop_nest((*outer, extent // count), body)
 
 
 # ---------------------------------------------------------------- aliasing

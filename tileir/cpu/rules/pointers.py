@@ -5,15 +5,15 @@ from __future__ import annotations
 from llvmlite import ir
 
 from tileir.analysis.effects import checked_access
-from tileir.cpu.emit.elements import I1, I8, I64, Num, zero
+from tileir.cpu.emit.elements import I1, I8, I64, Num
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Index
 from tileir.cpu.emit.tiles import Bounds, Scalar, materialized
 from tileir.cpu.lowering.reports import is_off, warn_if, warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.memory.bounds import add_allocation
-from tileir.cpu.memory.elements import exchange_element, update_element
+from tileir.cpu.memory.elements import exchange_element
 from tileir.cpu.memory.loads import load
-from tileir.cpu.memory.stores import reduce_into_view, store, update_pointers
+from tileir.cpu.memory.stores import combine_at_pointers, reduce_into_view, store, update_pointers
 from tileir.cpu.memory.strict import any_twice, look_at_edges, new_marks
 from tileir.host import undefined
 from tileir.host.limits import MAX_STORAGE, no_storage
@@ -93,15 +93,8 @@ def lower_alloca(lowering: Lowering, op: pointers.Alloca) -> None:
 
 @rules(atomics.AtomicRmw)
 def lower_atomic_rmw(lowering: Lowering, op: atomics.AtomicRmw) -> None:
-    argument, masked_off = materialized(lowering.emit, lowering.tile(op.arg)), zero(op.result.type.element)
-    access = checked_access(op)
-
-    def update(index: Index, address: ir.Value) -> ir.Value:
-        return update_element(
-            lowering.emit, op.mode, address, argument.at(lowering.emit, index), access.update_ordering
-        )
-
-    update_pointers(lowering, access, lambda index: masked_off, update)
+    argument = materialized(lowering.emit, lowering.tile(op.arg))
+    combine_at_pointers(lowering, checked_access(op), op.mode, argument)
 
 
 @strict(atomics.AtomicRmw)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable
 from itertools import accumulate
 from operator import add
 
@@ -37,17 +36,12 @@ _TOKEN = "|".join(
         r"[\s\S]",
     )
 )
-_BLANKS = " \t\r\n"
 _PIECES = re.compile(f"({_TOKEN})({BLANK})", re.ASCII)
-_VALUES = re.compile(f"({_VALUE})", re.ASCII)
-_USUAL_PIECES = re.compile(f"(?:{_TOKEN})[{_BLANKS}]*", re.ASCII)
 _SKIP = re.compile(f"\ufeff?{BLANK}", re.ASCII)
 _ONE_TOKEN = re.compile(_TOKEN, re.ASCII)
 _CHUNK = 1 << 15
-_ENDS = frozenset(",:=(){}[]" + _BLANKS)
+_ENDS = frozenset(",:=(){}[] \t\r\n")
 """Behind one of these begins another token, or a part of a type; but a blank may stand before the ``#1`` of a value."""
-_MOST_GAPS = 1 << 12
-_LONGEST_GAP = 256
 _MARGIN = 512
 """Tokens that are always at hand after `lookahead`; only loops read more than that without calling it again."""
 
@@ -66,7 +60,6 @@ class TokenCursor:
         self.index = 0
         self._low = 0
         self._read_to = 0
-        self._gaps = _Gaps()
         self.restart(0)
 
     def lookahead(self) -> None:
@@ -107,8 +100,9 @@ class TokenCursor:
         """Read tokens of the next `size` characters; False if that is less than one token and what follows it."""
         begin = self._read_to
         end = _end_of_token(self.text, begin, begin + size)
-        tokens, lengths = _cut(self.text[begin:end], self._gaps)
-        starts = list(accumulate(lengths, initial=begin))
+        pieces = _PIECES.split(self.text[begin:end])
+        tokens, blanks = pieces[1::3], pieces[2::3]
+        starts = list(accumulate(map(add, map(len, tokens), map(len, blanks)), initial=begin))
         starts.pop()
         if end < len(self.text):
             # The last token may be a string or have a comment that goes on: read it again with the next chunk.
@@ -123,25 +117,6 @@ class TokenCursor:
         return bool(tokens)
 
 
-class _OpenGap(Exception):
-    """A type may begin between two values and end behind the second one."""
-
-
-class _Gaps(dict[str, tuple[int, list[str], list[int]]]):
-    """The text between two values: the blanks before it, the tokens, and the length of each with the blanks behind it.
-
-    Most of a text consists of the same gaps, so each is cut into tokens once. Raises _OpenGap.
-    """
-
-    def __missing__(self, gap: str) -> tuple[int, list[str], list[int]]:
-        found = _usual_tokens(gap)
-        if _is_open(found[1]):
-            raise _OpenGap
-        if len(self) < _MOST_GAPS and len(gap) <= _LONGEST_GAP:
-            self[gap] = found
-        return found
-
-
 def _end_of_token(text: str, begin: int, end: int) -> int:
     """Return the last place up to `end` where a token ends that is no part of a string; `begin` if there is none."""
     if end >= len(text):
@@ -149,59 +124,6 @@ def _end_of_token(text: str, begin: int, end: int) -> int:
     while end > begin and not (text[end - 1] in _ENDS and text[end] not in "# \t\r\n"):
         end -= 1
     return end
-
-
-def _usual_tokens(text: str) -> tuple[int, list[str], list[int]]:
-    """Cut a text without comments and strings into tokens.
-
-    None of its tokens ends with a blank, as only a string without end can, and nothing but blanks stands between them.
-    """
-    begin = len(text) - len(text.lstrip(_BLANKS))
-    pieces = _USUAL_PIECES.findall(text, begin)
-    return begin, [piece.rstrip(_BLANKS) for piece in pieces], [*map(len, pieces)]
-
-
-def _is_open(tokens: list[str]) -> bool:
-    """Return whether a bracket, possibly of a type, is not closed."""
-    level = 0
-    for token in tokens:
-        if token == "<":
-            level += 1
-        elif token == ">" and level:
-            level -= 1
-    return level > 0
-
-
-def _cut(text: str, gaps: _Gaps) -> tuple[list[str], Iterable[int]]:
-    """Return the tokens of a text that begins with one, and the length of each with the blanks and comments behind
-    it."""
-    if "//" not in text and '"' not in text:
-        try:
-            return _cut_at_values(text, gaps)
-        except _OpenGap:
-            _, tokens, lengths = _usual_tokens(text)
-            return tokens, lengths
-    pieces = _PIECES.split(text)
-    return pieces[1::3], map(add, map(len, pieces[1::3]), map(len, pieces[2::3]))
-
-
-def _cut_at_values(text: str, gaps: _Gaps) -> tuple[list[str], list[int]]:
-    """Cut a text without comments and strings at its values; its last gap may be cut short. Raises _OpenGap."""
-    first, *parts = _VALUES.split(text)
-    if not parts:
-        return _usual_tokens(text)[1:]
-    _, begin, begin_lengths = gaps[first]
-    tokens, lengths = begin.copy(), begin_lengths.copy()
-    last = _usual_tokens(parts.pop())
-    name = parts.pop()
-    rest = iter(parts)
-    for value, gap in zip(rest, rest):
-        blanks, more, more_lengths = gaps[gap]
-        tokens.append(value)
-        lengths.append(len(value) + blanks)
-        tokens += more
-        lengths += more_lengths
-    return [*tokens, name, *last[1]], [*lengths, len(name) + last[0], *last[2]]
 
 
 def skip_blank(text: str, offset: int) -> int:

@@ -1,18 +1,15 @@
-"""Read uses and definitions of values: names, packs, forward references, and the shape that a statement had before."""
+"""Read uses and definitions of values: names, packs and forward references."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import itemgetter
-from typing import Any, NamedTuple
 
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic, Note, did_you_mean
 from tileir.ir.escaping import shown
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.partial import POISON
-from tileir.ir.shared import NO_ATTRIBUTES, SharedAttributes
 from tileir.ir.types import Type
 from tileir.text.reading import codes
 from tileir.text.reading.hints import carrying_hint, conversion_hint, token_hint
@@ -43,7 +40,6 @@ class ValueReader(Reader):
         self.scope = NameScope()
         self.values: dict[str, Value] = self.scope.values
         self.names = NO_NAMES
-        self.shapes = StatementShapes(self.types)
         self._nowhere = Block()
 
     def is_poison(self, type: Type) -> bool:
@@ -93,22 +89,6 @@ class ValueReader(Reader):
     def _later(self, name: str) -> Value:
         begin = self.starts[self.index]
         return self.scope.later(name, self._nowhere, begin, begin + len(self.tokens[self.index]))
-
-    # ------------------------------------------------------------ known statements
-
-    def can_keep(self, begin: int, offset: int, troubles: int) -> bool:
-        """Return whether the statement read from token `begin`, once at `offset`, can be kept for the next one like it.
-
-        It cannot if its tokens are no longer at hand or new faults were found.
-        """
-        if begin >= self.index or self.starts[begin] != offset or self.troubles != troubles:
-            return False
-        return self.shapes.can_keep(self.tokens, begin, self.index)
-
-    def keep(self, begin: int, operands: list[int], shape: StatementShape) -> bool:
-        """Keep what was read from token `begin` on, with operands at these offsets; gives whether it was kept."""
-        places = [self.starts.index(offset, begin) - begin for offset in operands]
-        return self.shapes.keep(self.tokens, begin, self.index, places, shape)
 
     # ------------------------------------------------------------ types of values
 
@@ -288,114 +268,3 @@ class ValueReader(Reader):
 
 def _other_type(name: str, stated: Type, actual: Type) -> str:
     return f"expected a value of type {stated!r}, as this operation states, got {shown_token(name)} of type {actual!r}"
-
-
-MOST_KEPT = 1 << 13
-_MOST_FORMS = 4
-_MOST_TOKENS = 64
-"""Numbers of shapes that are kept, of forms of each name, and of tokens in one: texts can be hostile."""
-
-
-class StatementShape(NamedTuple):
-    """The parts of a statement besides its values: types of operands and results, attributes, groups."""
-
-    operand_types: tuple[Type, ...]
-    result_types: tuple[Type, ...]
-    attributes: dict[str, Any]
-    segments: tuple[int, ...]
-
-    @classmethod
-    def of(
-        cls, operands: Sequence[Value], results: Sequence[Type], attributes: dict[str, Any], segments: tuple[int, ...]
-    ) -> StatementShape:
-        shared = SharedAttributes(attributes) if attributes else NO_ATTRIBUTES
-        return cls(tuple([value.type for value in operands]), tuple(results), shared, segments)
-
-
-class StatementForm(NamedTuple):
-    """The number of tokens from the name of a statement on, where its operands stand among them, and the shapes of it.
-
-    A shape is found by its tokens without the names of the operands, which `rest` gives; a value behind it counts
-    without its name.
-    """
-
-    size: int
-    places: list[int]
-    rest: Callable[[list[str]], Sequence[str]]
-    shapes: dict[Sequence[str], StatementShape]
-
-    @classmethod
-    def of(cls, size: int, places: list[int]) -> StatementForm:
-        rest = [place for place in range(size + 1) if place not in places]
-        return cls(size, places, itemgetter(*rest), {})
-
-
-class StatementShapes:
-    """The shapes of the statements read so far, `most` at most; `types` are the words that are known to be types."""
-
-    def __init__(self, types: Container[str], most: int = MOST_KEPT) -> None:
-        self._most = most
-        self._types = types
-        self._forms: dict[str, list[StatementForm]] = {}
-
-    def known(
-        self, tokens: list[str], begin: int, values: Mapping[str, Value]
-    ) -> tuple[StatementShape, tuple[Value, ...], int] | None:
-        """Return the shape of the statement whose name is token `begin`, its operands and its end; None for a new
-        one."""
-        for form in self._forms.get(tokens[begin], ()):
-            end = begin + form.size
-            found = tokens[begin : end + 1]
-            if len(found) > form.size and found[-2] in self._types:
-                if found[-1][0] == "%":
-                    found[-1] = "%"
-                shape = form.shapes.get(form.rest(found))
-                operands = None if shape is None else _operands(found, form.places, values, shape.operand_types)
-                if shape is not None and operands is not None:
-                    return shape, operands, end
-        return None
-
-    def can_keep(self, tokens: list[str], begin: int, end: int) -> bool:
-        """Return whether the statement in the tokens from `begin` up to `end` can be kept for the next one like it.
-
-        Readers look one token ahead, two if that is a comma or operands may follow the name, so the token behind
-        belongs to a shape; the last one has to be a type.
-        """
-        if self._most <= 0 or end - begin > _MOST_TOKENS:
-            return False
-        return tokens[end] != "," and tokens[end - 1] in self._types
-
-    def keep(self, tokens: list[str], begin: int, end: int, places: list[int], shape: StatementShape) -> bool:
-        """Keep what was read from these tokens, if the values among them are the operands, at these places."""
-        found = tokens[begin : end + 1]
-        if [place for place, token in enumerate(found[:-1]) if token[0] == "%"] != sorted(places):
-            return False
-        if found[-1][0] == "%":
-            found[-1] = "%"
-        self._most -= 1
-        form = self._form(tokens[begin], end - begin, places)
-        form.shapes[form.rest(found)] = shape
-        return True
-
-    def _form(self, name: str, size: int, places: list[int]) -> StatementForm:
-        """Return the form of this size and these places; a new one is the first to be tried."""
-        forms = self._forms.setdefault(name, [])
-        found = next((form for form in forms if form.size == size and form.places == places), None)
-        if found is None:
-            found = StatementForm.of(size, places)
-            forms.insert(0, found)
-            del forms[_MOST_FORMS:]
-        return found
-
-
-def _operands(
-    tokens: list[str], places: list[int], values: Mapping[str, Value], types: tuple[Type, ...]
-) -> tuple[Value, ...] | None:
-    """Return the values named at these places, if they are of these types."""
-    operands: tuple[Value, ...] = ()
-    for place, type in zip(places, types):
-        value = values.get(tokens[place])
-        if value is None or value.type is not type:
-            return None
-        operands += (value,)
-    return operands

@@ -8,7 +8,6 @@ from typing import Any
 
 from tileir.ir.attributes import ArrayAttr, Attribute
 from tileir.ir.core import Op, Value
-from tileir.ir.loc import UNKNOWN
 from tileir.ir.partial import POISON
 from tileir.ir.types import ElementType, TileType, Type
 from tileir.ops.control import For, If, Loop
@@ -19,7 +18,6 @@ from tileir.text.reading import codes
 from tileir.text.reading.reader import TextFault
 from tileir.text.reading.statements import Argument, StatementReader, arguments, plain_argument, property_value
 from tileir.text.reading.types import parse_type
-from tileir.text.reading.values import StatementShape
 from tileir.text.writer import Writer, arguments_text, write_body, write_close, write_with_body
 
 # ---------------------------------------------------------------- for
@@ -171,18 +169,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 def read_reduction(p: StatementReader, cls: type[Op]) -> Op:
-    """Read a `reduce` or `scan`, whose header is kept for the next one like it."""
-    again = p.shapes.known(p.tokens, p.index - 1, p.values)
-    if again is None:
-        return _read_anew(p, cls)
-    shape, operands, p.index = again
-    body = p.region(cls.spec, _arguments(p))
-    return cls(operands, shape.result_types, shape.attributes, (body,), UNKNOWN, shape.segments)
-
-
-def _read_anew(p: StatementReader, cls: type[Op]) -> Op:
-    begin, troubles = p.index - 1, p.troubles
-    offset = p.starts[begin]
+    """Read a `reduce` or `scan`."""
     values, marks = p.value_list()
     attributes: dict[str, Any] = {}
     discardable = p.read_dict(cls.spec, attributes)
@@ -201,18 +188,11 @@ def _read_anew(p: StatementReader, cls: type[Op]) -> Op:
     attributes["identities"] = property_value(p, cls.spec, cls.spec.attr_index["identities"], given, at)
     p.expect("->")
     results = p.some(lambda: parse_type(p))
-    if discardable is None and p.can_keep(begin, offset, troubles):
-        shape = StatementShape.of(values, results, attributes, (len(values),))
-        attributes = shape.attributes if p.keep(begin, marks, shape) else attributes
-    body = p.region(cls.spec, _arguments(p))
+    # Unless a label inside the body has its arguments.
+    body = p.region(cls.spec, [] if p.peek() == "{" else arguments(p))
     op = cls(values, results, attributes, (body,), segments=(len(values),))
     op.discardable = discardable
     return op
-
-
-def _arguments(p: StatementReader) -> list[Argument]:
-    """Return the arguments of the body, unless a label inside it has them."""
-    return [] if p.peek() == "{" else arguments(p)
 
 
 def _untyped_numbers(p: StatementReader) -> list[Literal] | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from tileir.ir.core import Op, Value
 from tileir.ir.loc import UNKNOWN
+from tileir.ir.shared import NO_ATTRIBUTES
 from tileir.ir.spec import OpSpec
 from tileir.ir.traits import Relation, Same, Trait, TypeFrom
 from tileir.ir.types import Type
@@ -26,7 +27,6 @@ from tileir.ops.views import MakeTensorView
 from tileir.text.elements import constant_elements
 from tileir.text.reading.hints import PREFIX, spellings
 from tileir.text.reading.statements import ReadOp, StatementReader
-from tileir.text.reading.values import StatementShape
 from tileir.text.syntax import clauses, control, directive, extension, module, views
 from tileir.text.syntax.directive import ConstantElements, Directive, Draft, FixedText, field, slot_of
 from tileir.text.writer import Writer
@@ -121,26 +121,8 @@ def format_reader(cls: type[Op]) -> ReadOp:
     known, copies = inference(spec)
     finish = _finish_fixed if _is_fixed(spec) else _finish
     holds_elements = any(isinstance(directive, ConstantElements) for directive in directives(spec))
-    any_results = any(result.variadic for result in spec.results)
 
     def read(p: StatementReader) -> Op:
-        begin = p.index - 1
-        again = p.shapes.known(p.tokens, begin, p.values)
-        if again is not None:
-            shape, operands, p.index = again
-            return cls(operands, shape.result_types, shape.attributes, (), UNKNOWN, shape.segments)
-        offset, troubles, constants = p.starts[begin], p.troubles, len(p.constants)
-        op, draft = read_anew(p)
-        if len(p.constants) > constants:  # of new elements: most do not come again
-            return op
-        if op.discardable is None and not any_results and p.can_keep(begin, offset, troubles):
-            types = [result.type for result in op.results]
-            shape = StatementShape.of(op.operands, types, op.attributes, op.segments)
-            if p.keep(begin, _marks(draft), shape):
-                op.attributes = shape.attributes
-        return op
-
-    def read_anew(p: StatementReader) -> tuple[Op, Draft]:
         draft = Draft(count, known.copy())
         for part in reads:
             part(p, draft)
@@ -151,18 +133,9 @@ def format_reader(cls: type[Op]) -> ReadOp:
             _keep_elements(p, draft)
         op = finish(cls, p, draft)
         op.discardable = draft.discardable
-        return op, draft
+        return op
 
     return read
-
-
-def _marks(draft: Draft) -> list[int]:
-    """Return the offsets of all operands."""
-    found: list[int] = []
-    for group, mark in zip(draft.groups, draft.marks):
-        if group is not None:
-            found += mark if isinstance(group, list) else [mark]
-    return found
 
 
 def _is_fixed(spec: OpSpec) -> bool:
@@ -211,7 +184,7 @@ def _finish_fixed(cls: type[Op], p: StatementReader, draft: Draft) -> Op:
         value = groups[position]
         if value.type is not slots[position]:
             p.check_type(value, slots[position], draft.marks[position])
-    return cls(groups, slots[count:], draft.attributes, (), UNKNOWN, cls.spec.fixed_segments)
+    return cls(groups, slots[count:], draft.attributes or NO_ATTRIBUTES, (), UNKNOWN, cls.spec.fixed_segments)
 
 
 def _finish(cls: type[Op], p: StatementReader, draft: Draft) -> Op:

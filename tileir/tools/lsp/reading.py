@@ -14,7 +14,7 @@ from tileir.ops.module import ModuleOp
 from tileir.text.parser import DEFAULT_MODULE, Parser
 from tileir.text.reading.lexer import token_at
 from tileir.text.reading.reader import NameScope
-from tileir.text.reading.values import ResultName, StatementShapes
+from tileir.text.reading.values import ResultName
 
 
 @dataclass(eq=False)
@@ -121,7 +121,6 @@ class NamingParser(Parser):
         self.reading = TextReading(source, Module(ModuleOp([], (), {"sym_name": DEFAULT_MODULE}, (Block(),)), source))
         self.placed: list[tuple[int, Op]] = []
         self._known: dict[NameScope, dict[str, ValueName]] = {}
-        self.shapes = StatementShapes(self.types, 0)  # every use is looked at
         self.enter_scope(self.scope)
 
     def moved(self) -> dict[int, int]:

@@ -33,7 +33,7 @@ from tileir.passes.specialising import banded
 from tileir.runtime.arguments import ArrayArgument
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.module import DEFAULT_TARGET, Kernel, Module, bind, target_named
-from tileir.runtime.options import CallForms, Check, LaunchOptions
+from tileir.runtime.options import Check, LaunchOptions, separated
 from tileir.tools.optimise import optimize
 
 BANDS_PER_WORKER = 4
@@ -94,7 +94,7 @@ def launch(
         Of the first band that has one; no array has been written then, but those in files and in Zarr.
     """
     kernel.module.require_valid()
-    values, options = CallForms(kernel.name, [parameter.name for parameter in kernel.parameters]).separated(args, named)
+    values, options = separated(kernel.name, [parameter.name for parameter in kernel.parameters], args, named)
     output = _output_of(options)
     work = BandWork(b"", kernel.name, checked_grid(grid, kernel.name), (0, 0, 0), tuple(values), target, check, options)
     with sender_of(client) as sender:

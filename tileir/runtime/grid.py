@@ -34,19 +34,10 @@ def checked_grid(grid: GridLike, kernel: str) -> Grid:
 
 
 def usual_grid(grid: tuple[object, ...]) -> Grid | None:
-    """Return the extents of a grid that is a tuple, as of most; None if it is not 1 to 3 of Python's integers in
-    range."""
-    count = len(grid)
-    y: object = 1
-    z: object = 1
-    if count == 3:
-        x, y, z = grid
-    elif count == 2:
-        x, y = grid
-    elif count == 1:
-        (x,) = grid
-    else:
+    """Return the extents of a tuple of 1 to 3 of Python's integers in range; None for another."""
+    if not 1 <= len(grid) <= 3:
         return None
+    x, y, z = (*grid, 1, 1)[:3]
     if type(x) is int and type(y) is int and type(z) is int and 0 < x <= MAX_EXTENT >= y > 0 < z <= MAX_EXTENT:
         return x, y, z
     return None

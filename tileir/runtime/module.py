@@ -246,18 +246,15 @@ class Kernel(Memo):
                 For a fault of the run; `LaunchTimeout` for one that takes too long.
             """
             if keywords:
-                args, keywords = self._separated(args, keywords)
+                from tileir.runtime.options import separated
+
+                names = [parameter.name for parameter in self.parameters]
+                args, keywords = separated(self.name, names, args, keywords)
             launch_kernel(self, grid, args, target, check, keywords)
 
     def __getitem__(self, grid: object) -> NoReturn:
         """Raise TypeError: ``kernel[grid](...)`` of other languages is `launch` here."""
         raise TypeError(f"kernel @{shown(self.name)}: launch it with kernel.launch(grid, ...), not kernel[grid](...)")
-
-    @cached_property
-    def _separated(self) -> Callable[..., tuple[Sequence[object], LaunchOptions]]:
-        from tileir.runtime.options import CallForms
-
-        return CallForms(self.name, [parameter.name for parameter in self.parameters]).separated
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[object, ...]]:
         return operator.getitem, (self.module, self.name)

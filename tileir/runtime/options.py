@@ -173,37 +173,16 @@ _OPTIONS = frozenset(LaunchOptions.__annotations__)
 """A parameter that is called like one of them is given by position."""
 
 
-class CallForms:
-    """The keywords of a kernel's launches, split into arguments and options.
+def separated(
+    kernel: str, names: Sequence[str], given: Sequence[object], keywords: Mapping[str, Any]
+) -> tuple[Sequence[object], LaunchOptions]:
+    """Return all arguments of a launch in the order of the parameters, and its options.
 
-    The split depends on the number of positional arguments and on the keywords; it is remembered.
+    Raises TypeError for a keyword that is neither, and for a parameter with two arguments or none.
     """
-
-    def __init__(self, kernel: str, names: Sequence[str]) -> None:
-        self._kernel, self._names = kernel, names
-        self._known: dict[tuple[object, ...], tuple[list[str], list[str]]] = {}
-        """The arguments in the order of the parameters, and the options, of forms that were right."""
-
-    def separated(self, given: Sequence[object], keywords: Mapping[str, Any]) -> tuple[Sequence[object], LaunchOptions]:
-        """Return all arguments of a launch in the order of the parameters, and its options.
-
-        Raises TypeError for a keyword that is neither, and for a parameter with two arguments or none.
-        """
-        form = (len(given), *keywords)
-        known = self._known.get(form)
-        if known is None:
-            known = self._known[form] = self._sorted_out(len(given), keywords)
-        arguments, options = known
-        if not arguments:
-            return given, keywords  # type: ignore[return-value]
-        values = (*given, *[keywords[name] for name in arguments])
-        return values, {name: keywords[name] for name in options}  # type: ignore[return-value]
-
-    def _sorted_out(self, given: int, keywords: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-        options = [name for name in keywords if name in _OPTIONS]
-        named = {name: name for name in keywords if name not in _OPTIONS}
-        arguments = in_order(self._kernel, self._names, [""] * given, named)[given:] if named else []
-        return [str(name) for name in arguments], options
+    options = {name: value for name, value in keywords.items() if name in _OPTIONS}
+    named = {name: value for name, value in keywords.items() if name not in _OPTIONS}
+    return in_order(kernel, names, given, named) if named else given, options  # type: ignore[return-value]
 
 
 def in_order(kernel: str, names: Sequence[str], given: Sequence[object], named: Mapping[str, object]) -> list[object]:

@@ -10,7 +10,7 @@ from tileir.cuda_as_cpu.timing import capture
 from tileir.frontend.tracebacks import at_python_line, trimmed
 from tileir.host.stages import first_call
 from tileir.ir.diagnostics import Trap
-from tileir.runtime.grid import checked_grid, usual_grid
+from tileir.runtime.grid import checked_grid
 from tileir.runtime.module import Run
 from tileir.runtime.native import NativeRun
 from tileir.triton.arguments import KernelArguments
@@ -100,4 +100,4 @@ class Launcher:
             taken = self._arguments = KernelArguments(loaded.kernel, self._signature)
         run, values = loaded.run_on(chosen, taken), taken.passed(arguments)
         if not isinstance(run, NativeRun) or not run.direct(grid, values):
-            run(usual_grid(grid) or checked_grid(grid, self._name), taken.bind_passed(values))
+            run(checked_grid(grid, self._name), taken.bind_passed(values))

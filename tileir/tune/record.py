@@ -17,7 +17,7 @@ from tileir.cache import default_directory
 from tileir.farm.executors import default_count
 from tileir.ir.usage import UsageError
 from tileir.runtime.module import launch_kernel
-from tileir.runtime.options import CallForms, Check, LaunchOptions
+from tileir.runtime.options import Check, LaunchOptions, separated
 from tileir.tune.candidates import TuneTask, grid_of, kernel_of, options_of, parameters_of
 from tileir.tune.space import CONSTANT, Point
 
@@ -125,7 +125,7 @@ class TuneRecord:
         general = {name: value for name, value in self.point.items() if not name.startswith(CONSTANT)}
         kernel = kernel_of(self.task, general, {})
         names = [parameter.name for parameter in kernel.parameters]
-        values, options = CallForms(kernel.name, names).separated(args, named)
+        values, options = separated(kernel.name, names, args, named)
         scalars = {name: value for name, value in zip(names, values) if isinstance(value, int | float | np.integer)}
         grid = grid_of(self.task.grid, {**cast(Point, scalars), **parameters_of(general)})
         own = options_of(general) if where == self.task.target else LaunchOptions()

@@ -15,7 +15,7 @@ from math import inf
 from time import perf_counter
 
 from tileir.cpu.emit.record import NO_MEMORY, SET_ASIDE, LaunchRecord, block_at
-from tileir.cpu.run.arena import KEPT, Arena, Arenas, give_back, taken
+from tileir.cpu.run.arena import Arena, Arenas, give_back, taken
 from tileir.cpu.run.launch import Launch, Settings
 from tileir.cpu.run.program import NativeProgram
 from tileir.cpu.run.threads import Job, Pool, Ticker
@@ -94,10 +94,7 @@ class Runner:
         launch.begin(settings, total)
         work.record.fill(total, chunk, settings.max_iterations, grid, slots)
         try:
-            if threads == 1:
-                work.run_alone()
-            else:
-                work.run(threads - 1)
+            work.run(threads - 1)
         finally:
             if launch.warnings:
                 self._warn(work, grid, memory)
@@ -205,38 +202,17 @@ class _Work:
             limits.launch_begins(launch)
             if not shared.ticker.awake:
                 shared.ticker.wake()
-            Job(shared.pool, self, launch.stop, launch.look).run(helpers)
+            if helpers or launch.program.waits:
+                Job(shared.pool, self, launch.stop, launch.look).run(helpers)
+            else:
+                self()
         finally:
             limits.launch_ends(launch)
         if launch.raised is not None:
             raise launch.raised
 
-    def run_alone(self) -> None:
-        """Run here alone. It repeats `__call__` inline, as calls are the cost of a short launch."""
-        launch = self.launch
-        shared = self._shared = _shared()
-        program, free = launch.program, shared.arenas.free
-        arena = free.pop() if free else None
-        if arena is None or arena.size < program.arena_size:
-            arena = Arena(program.arena_size)
-        arena.raised, arena.answer, launch.main = None, launch.answer, arena
-        try:
-            limits.launch_begins(launch)
-            if not shared.ticker.awake:
-                shared.ticker.wake()
-            begin = perf_counter()
-            status = program.driver(self.record.address, arena.address)
-            self.seconds = (perf_counter() - begin) / launch.total
-        finally:
-            limits.launch_ends(launch)
-            launch.main = None
-        if status or arena.raised is not None or not arena.usable:
-            self.ended_early(status, arena)
-        elif len(free) < KEPT:
-            free.append(arena)
-
     def ended_early(self, status: int, arena: Arena) -> None:
-        """A launch without helpers has ended with this status before its time. Raises what ended it, but no trap."""
+        """A launch that a `Launcher` began has ended early with this status. Raises what ended it, but no trap."""
         if status > 0:
             self._trapped(status, arena)
         launch = self.launch
@@ -274,9 +250,6 @@ class _WaitingWork(_Work):
     def run(self, helpers: int) -> None:
         self._waiting = Waiting(self.launch, self.record)
         super().run(helpers)
-
-    def run_alone(self) -> None:
-        self.run(0)
 
     def __call__(self) -> None:
         Turns(self._waiting, self._shared.arenas.free, self._trapped).run()

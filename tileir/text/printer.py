@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from tileir.ir.core import Module, Op
 from tileir.ir.loc import UNKNOWN, Location
@@ -56,7 +57,8 @@ def to_text(
     locations = PlaceText(attribute_text, places.values()) if debug else None
     names = name_values(module.op, hinted=form != "generic", written=written)
     hints = disassembled_hints_text if form == "disassembly" else hints_text
-    writer = Writer(names, _WRITERS[form], level, places, locations, hints)
+    write = write_generic if form == "generic" else partial(_write, own_syntax=_OWN_SYNTAX[form])
+    writer = Writer(names, write, level, places, locations, hints)
     writer.operations(items, "")
     definitions = [] if locations is None else locations.definitions()
     producer = module.op.attributes.get("producer") if form == "disassembly" else None
@@ -64,20 +66,13 @@ def to_text(
     return "\n".join([*lines, ""]) or "\n"
 
 
-def write_custom(writer: Writer, op: Op, indent: str) -> None:
-    """Add an operation in its own syntax, or in the generic form if that cannot say all of it."""
-    write = write_operation if is_expressible(op) else write_generic
-    write(writer, op, indent)
+_OWN_SYNTAX = {"module": is_expressible, "disassembly": is_writable}
+"""The operations of a form that are written in their own syntax; the others are in the generic one."""
+FORMS = (*_OWN_SYNTAX, "generic")
 
 
-def write_disassembled(writer: Writer, op: Op, indent: str) -> None:
-    """Add an operation as the vendor's disassembler writes it."""
-    write = write_operation if is_writable(op) else write_generic
-    write(writer, op, indent)
-
-
-_WRITERS = {"module": write_custom, "disassembly": write_disassembled, "generic": write_generic}
-FORMS = tuple(_WRITERS)
+def _write(writer: Writer, op: Op, indent: str, own_syntax: Callable[[Op], bool]) -> None:
+    (write_operation if own_syntax(op) else write_generic)(writer, op, indent)
 
 
 def _disassembled(module: Module) -> list[Op]:
@@ -102,12 +97,12 @@ def _stored_with(item: Op) -> Keep:
 
 def _written_operations(op: Op, form: str) -> Iterator[Op]:
     """Yield `op` and what is inside it, without the terminators that the form leaves out."""
-    in_own_syntax = {"module": is_expressible, "disassembly": is_writable}.get(form)
-    stack = [(op, in_own_syntax is None)]
+    own_syntax = _OWN_SYNTAX.get(form)
+    stack = [(op, own_syntax is None)]
     while stack:
         op, generic = stack.pop()
         yield op
-        generic = generic or not (op.regions and in_own_syntax is not None and in_own_syntax(op))
+        generic = generic or not (op.regions and own_syntax is not None and own_syntax(op))
         for region in reversed(op.regions):
             if region is not None:
                 inner = region.ops if generic else shown_operations(op, region)

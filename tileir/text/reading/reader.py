@@ -24,6 +24,7 @@ MAX_SHOWN_TOKEN = 60
 _ONE_CHARACTER = re.compile(r"[\w,:=(){}\[\]<>?+-]", re.ASCII)
 _BARE_WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _QUOTED_WORD = re.compile(r"'(\w+)'")
+BOOLEANS = {"true": True, "false": False}
 _CHARACTERS = {"#": "comments begin with //", ";": "an operation ends without a mark: leave it out"}
 """Hints on characters that other languages use."""
 _WHOLE_STRING = re.compile(r'"[^"\\\n]*(?:\\(?:["\\nt]|[0-9A-Fa-f]{2})[^"\\\n]*)*"')

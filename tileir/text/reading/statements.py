@@ -14,7 +14,7 @@ from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic
 from tileir.ir.fields import Attr, AttrKind
 from tileir.ir.loc import Location, Source, SourceLoc, SourcePart
-from tileir.ir.partial import Unread
+from tileir.ir.partial import POISON, Unread
 from tileir.ir.spec import OpSpec
 from tileir.ir.traits import TerminatedBy
 from tileir.ir.types import I32, FunctionType, Type
@@ -301,7 +301,7 @@ def function_type(p: ValueReader, values: list[Value], marks: list[int]) -> Func
     p.expect(":")
     at = p.here()
     type = parse_type(p)
-    if p.is_poison(type):
+    if type is POISON:
         return FunctionType((type,) * len(values), (type,) * sum(name.size for name in p.names))
     if not isinstance(type, FunctionType):
         p.fail(codes.EXPECTED, f"expected a function type such as (tile<f32>) -> tile<f32>, got {type!r}", at)

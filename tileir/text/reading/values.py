@@ -42,9 +42,6 @@ class ValueReader(Reader):
         self.names = NO_NAMES
         self._nowhere = Block()
 
-    def is_poison(self, type: Type) -> bool:
-        return type is POISON
-
     # ------------------------------------------------------------ uses
 
     def value(self) -> Value:

@@ -11,7 +11,7 @@ from tileir.ir.types import TOKEN
 from tileir.text.attributes import attribute, bool_text, hints
 from tileir.text.reading import codes
 from tileir.text.reading.hints import memory_hint
-from tileir.text.reading.reader import shown_token
+from tileir.text.reading.reader import BOOLEANS, shown_token
 from tileir.text.reading.statements import StatementReader, property_value, store
 from tileir.text.syntax.directive import (
     AttributeDirective,
@@ -229,9 +229,6 @@ class HintsClause(AttributeDirective):
         return "" if (found := self.value(op)) is None else f" {self.name} = {writer.hints(found)}"
 
 
-_BOOLEANS = {"true": True, "false": False}
-
-
 class InboundsClause(AttributeDirective):
     """``inbounds($attr)``: ``inbounds = [true, ...]`` unless all are false."""
 
@@ -241,7 +238,7 @@ class InboundsClause(AttributeDirective):
     def read(self, p: StatementReader, draft: Draft) -> None:
         if p.accept_key(self.name):
             p.expect("[")
-            store(draft.attributes, self.attr, tuple(p.comma_list(lambda: p.one_of(_BOOLEANS, "inbounds"), "]")))
+            store(draft.attributes, self.attr, tuple(p.comma_list(lambda: p.one_of(BOOLEANS, "inbounds"), "]")))
 
     def write(self, writer: Writer, op: Op) -> str:
         promises = op.attributes.get(self.name, ())

@@ -15,7 +15,7 @@ from tileir.ops.reduction import Reduce, Scan
 from tileir.text.attributes import array_text, attr_dict, attribute, bool_text, checked_number
 from tileir.text.elements import Literal, read_literal
 from tileir.text.reading import codes
-from tileir.text.reading.reader import TextFault
+from tileir.text.reading.reader import BOOLEANS, TextFault
 from tileir.text.reading.statements import Argument, StatementReader, arguments, plain_argument, property_value
 from tileir.text.reading.types import parse_type
 from tileir.text.writer import Writer, arguments_text, write_body, write_close, write_with_body
@@ -165,9 +165,6 @@ def write_if(writer: Writer, op: If, indent: str) -> None:
 # ---------------------------------------------------------------- bodies of reduce and scan
 
 
-_BOOLEANS = {"true": True, "false": False}
-
-
 def read_reduction(p: StatementReader, cls: type[Op]) -> Op:
     """Read a `reduce` or `scan`."""
     values, marks = p.value_list()
@@ -177,7 +174,7 @@ def read_reduction(p: StatementReader, cls: type[Op]) -> Op:
     attributes["dim"] = p.integer("a dimension", 32)
     if cls is Scan:
         p.expect_all("reverse", "=")
-        attributes["reverse"] = p.one_of(_BOOLEANS, "reverse")
+        attributes["reverse"] = p.one_of(BOOLEANS, "reverse")
     p.expect_all("identities", "=")
     at, untyped = p.here(), _untyped_numbers(p)
     given = None if untyped is not None else attribute(p)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NoReturn
 from tileir.ir.attributes import Attribute, EnumAttr, TextEnum
 from tileir.ir.core import Op, Value
 from tileir.ir.fields import Attr, AttrKind, Operand, Result
+from tileir.ir.partial import POISON
 from tileir.ir.spec import OpSpec
 from tileir.ir.types import TensorViewType, TileViewType, Type
 from tileir.text.attributes import FORMS, attr_dict, dense_literal, dict_text
@@ -439,7 +440,7 @@ def read_elements(p: StatementReader) -> tuple[Type | None, Literal]:
     p.expect("<")
     loc, raw = p.here(), p.peek() in RAW_FLOATS
     element = parse_type(p)
-    if not p.is_poison(element):
+    if element is not POISON:
         check_element(p, element, loc)
     p.expect(":")
     literal = read_literal(p)

@@ -7,6 +7,7 @@ from typing import Any
 
 from tileir.ir.core import Op, Value
 from tileir.ir.loc import SourceLoc
+from tileir.ir.partial import POISON
 from tileir.ir.types import Dim, PointerAttr, PointerType, TensorViewType, TileType, Type
 from tileir.ops.views import MakeTensorView
 from tileir.text.attributes import attr_dict
@@ -32,7 +33,7 @@ def read_make_tensor_view(p: StatementReader) -> Op:
         _check_list(p, "shape", shape, type.shape, at)
         _check_list(p, "strides", strides, type.strides, at)
         p.check_type(base, _base_type(stated, type), base_begin)
-    elif not p.is_poison(type):
+    elif type is not POISON:
         p.fail(codes.EXPECTED, f"expected a tensor_view type, got {type!r}", at)
     index = next((found for found in stated if not _is_pointer(found)), None)
     for value, begin in dynamic[0] + dynamic[1]:

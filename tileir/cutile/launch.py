@@ -28,7 +28,7 @@ from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import constraints
 from tileir.cutile.signature import Binding, KernelParameters, OnGpu
 from tileir.cutile.tuning import search, size_of
-from tileir.frontend.children import Choice, handed_on
+from tileir.frontend.children import Choice, exported_to_children
 from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.frontend.tracebacks import trimmed
@@ -80,7 +80,7 @@ class LaunchReplacement:
         if before is not None:
             before.remove()
         self._children: bool = before is not None and before._children if children is None else children
-        self._choice = Choice(target, was_asked_for(), check, options, session.handing if session else None)
+        self._choice = Choice(target, was_asked_for(), check, options, session.folder if session else None)
         self._while_installed = ExitStack()
         self._original_launch: Function = _cext.launch
         self._original_benchmark: Function = _cext._benchmark
@@ -99,10 +99,10 @@ class LaunchReplacement:
         rebind(self._replacements)
         _keep_from_dynamo()
         if self._children:
-            self._while_installed.enter_context(handed_on("cutile", self._choice))
+            self._while_installed.enter_context(exported_to_children("cutile", self._choice))
         if self.session is not None:
-            self.session.fresh.install()
-            self._while_installed.callback(self.session.fresh.remove)
+            self.session.poisoned_memory.install()
+            self._while_installed.callback(self.session.poisoned_memory.remove)
 
     def remove(self) -> None:
         self._while_installed.close()

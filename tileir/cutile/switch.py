@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tileir.cutile.errors import FIRST_COLUMN
 from tileir.cutile.launch import LaunchReplacement, installed
-from tileir.frontend.child_findings import Handing
+from tileir.frontend.child_findings import FindingsFolder
 from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
@@ -31,7 +31,7 @@ def enable(
     *,
     gpu: bool = True,
     children: bool | None = None,
-    sanitize: bool | SanitizerOptions | Handing = False,
+    sanitize: bool | SanitizerOptions | FindingsFolder = False,
     check: Check = True,
     instead: Target | None = None,
     **options: Unpack[LaunchOptions],
@@ -83,8 +83,8 @@ def enabled_for_script(
         disable()
 
 
-def _session(target: str, sanitize: bool | SanitizerOptions | Handing) -> SanitizerSession | None:
-    if isinstance(sanitize, Handing):
+def _session(target: str, sanitize: bool | SanitizerOptions | FindingsFolder) -> SanitizerSession | None:
+    if isinstance(sanitize, FindingsFolder):
         return SanitizerSession(target, sanitize.options, sanitize, FIRST_COLUMN)
     if isinstance(sanitize, bool):
         return SanitizerSession(target, {}, None, FIRST_COLUMN) if sanitize else None

@@ -66,7 +66,7 @@ class Gathered:
         self.noted += other.noted
 
 
-class Handing:
+class FindingsFolder:
     """The folder of a session and its children. It goes with the process that has made it."""
 
     def __init__(self, options: SanitizerOptions, folder: Path | None = None) -> None:
@@ -82,10 +82,10 @@ class Handing:
         return quote(json.dumps({"folder": str(self._folder), **self._options}), safe="")
 
     @staticmethod
-    def of(word: str) -> Handing:
+    def of(word: str) -> FindingsFolder:
         """Return the folder and options of the parent. Raises ValueError for what is no such word."""
         said: dict[str, Any] = json.loads(unquote(word))
-        return Handing(_options(said), Path(said["folder"]))
+        return FindingsFolder(_options(said), Path(said["folder"]))
 
     @property
     def options(self) -> SanitizerOptions:

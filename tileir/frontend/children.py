@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tileir.frontend.child_findings import Handing
+from tileir.frontend.child_findings import FindingsFolder
 from tileir.runtime.options import Check, LaunchOptions
 
 FRONT_ENDS = {"cutile": "cuda.tile", "triton": "triton"}
@@ -31,7 +31,7 @@ class Choice:
     as_cpu: bool = False
     check: Check = True
     options: LaunchOptions = field(default_factory=LaunchOptions)
-    sanitize: Handing | None = None
+    sanitize: FindingsFolder | None = None
     """The destination of the sanitizer's findings; None without it."""
 
     def __str__(self) -> str:
@@ -56,13 +56,13 @@ def inherited(front_end: str) -> Choice | None:
         options["timeout"] = float(said["timeout"])
     if "max_iterations" in said:
         options["max_iterations"] = int(said["max_iterations"])
-    handing = Handing.of(said["sanitize"]) if "sanitize" in said else None
-    choice = Choice(target, _AS_CPU in said, _CHECKS.get(said.get("check", ""), True), options, handing)
+    folder = FindingsFolder.of(said["sanitize"]) if "sanitize" in said else None
+    choice = Choice(target, _AS_CPU in said, _CHECKS.get(said.get("check", ""), True), options, folder)
     return choice if target else None
 
 
 @contextmanager
-def handed_on(front_end: str, choice: Choice) -> Iterator[None]:
+def exported_to_children(front_end: str, choice: Choice) -> Iterator[None]:
     """Hand the choice of this process on to children that start within the block."""
     path = os.environ.get("PYTHONPATH")
     changes = {_variable(front_end): str(choice), "PYTHONPATH": os.pathsep.join([STARTUP, *([path] if path else [])])}

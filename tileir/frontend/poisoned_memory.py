@@ -32,7 +32,7 @@ NUMPY = ("empty", "empty_like")
 TORCH = ("empty", "empty_like", "empty_strided")
 
 
-class FreshMemory:
+class PoisonedMemory:
     """Between `install` and `remove` memory that is not initialised holds the pattern."""
 
     def __init__(self) -> None:

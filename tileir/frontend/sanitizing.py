@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from tileir.frontend.child_findings import Gathered, Handing
-from tileir.frontend.poisoned_memory import FreshMemory, unwritten
+from tileir.frontend.child_findings import FindingsFolder, Gathered
+from tileir.frontend.poisoned_memory import PoisonedMemory, unwritten
 from tileir.frontend.tracebacks import calls_to, python_place, source_of
 from tileir.ir.loc import FileLoc, Location
 from tileir.sanitize.findings import Finding
@@ -21,9 +21,9 @@ class SanitizerSession:
     """The findings of all launches so far, those of child processes among them: `report`."""
 
     def __init__(
-        self, target: str, options: SanitizerOptions, handing: Handing | None = None, first_column: int = 1
+        self, target: str, options: SanitizerOptions, folder: FindingsFolder | None = None, first_column: int = 1
     ) -> None:
-        """``handing``: this process is a child and hands over its findings.
+        """``folder``: this process is a child and hands over its findings.
 
         `first_column` is the number that the front end gives the first column of a line. Raises ValueError for a target
         that has no sanitizer, TypeError for an option that it does not have.
@@ -31,11 +31,11 @@ class SanitizerSession:
         if target != "interp":
             raise ValueError(f"sanitize: expected the target 'interp', got '{target}'")
         self.target = SanitizingTarget(self.add, options, unwritten)
-        self.fresh = FreshMemory()
+        self.poisoned_memory = PoisonedMemory()
         self._first_column = first_column
-        self.handing = handing or Handing(options)
+        self.folder = folder or FindingsFolder(options)
         self._gathered = Gathered()
-        self._process = 0 if handing is not None else os.getpid()
+        self._process = 0 if folder is not None else os.getpid()
         """The process that has the report; 0 is none of the children."""
 
     def add(self, report: SanitizerReport) -> None:
@@ -52,12 +52,12 @@ class SanitizerSession:
         for found in map(self._at_python_lines, report):
             self._gathered.add(found)
         if is_child:
-            self.handing.leave(self._gathered)
+            self.folder.leave(self._gathered)
 
     @property
     def report(self) -> SanitizerReport:
         whole = Gathered()
-        for part in (self._gathered, *self.handing.left()):
+        for part in (self._gathered, *self.folder.left()):
             whole.join(part)
         names = ", @".join(whole.kernels) or "none"
         sources, proofs = tuple(whole.sources.values()), tuple(whole.kernels.values())

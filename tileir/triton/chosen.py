@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from tileir.cuda_as_cpu import was_asked_for
-from tileir.frontend.children import Choice, handed_on
+from tileir.frontend.children import Choice, exported_to_children
 from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.runtime.module import Target, TargetName, target_named
@@ -34,12 +34,12 @@ class Chosen:
 
     def begin(self) -> None:
         if self.children:
-            handing = None if self.session is None else self.session.handing
-            choice = Choice(self.target.name, was_asked_for(), self.check, self.options, handing)
-            self._until_end.enter_context(handed_on("triton", choice))
+            folder = None if self.session is None else self.session.folder
+            choice = Choice(self.target.name, was_asked_for(), self.check, self.options, folder)
+            self._until_end.enter_context(exported_to_children("triton", choice))
         if self.session is not None:
-            self.session.fresh.install()
-            self._until_end.callback(self.session.fresh.remove)
+            self.session.poisoned_memory.install()
+            self._until_end.callback(self.session.poisoned_memory.remove)
 
     def end(self) -> None:
         self._until_end.close()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tileir.frontend.child_findings import Handing
+from tileir.frontend.child_findings import FindingsFolder
 from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
@@ -30,7 +30,7 @@ def enable(
     target: TargetName | str = DEFAULT,
     *,
     children: bool | None = None,
-    sanitize: bool | SanitizerOptions | Handing = False,
+    sanitize: bool | SanitizerOptions | FindingsFolder = False,
     check: Check = True,
     instead: Target | None = None,
     told: Callable[[str], object] | None = None,
@@ -42,9 +42,9 @@ def enable(
     With ``children`` Python processes that are started while it is enabled use the target too; None keeps the present
     choice. With ``sanitize``, which takes target ``interp``, kernels run under the sanitizer, and the returned session
     has the report; instead of True it may be a dictionary of ``checks``, ``schedules`` and ``seed``, or in a child
-    process its `Handing`. With ``instead`` kernels of this process run on that target, which is not one of those with a
-    name. ``check`` and ``options`` are those of a launch on the target: ``threads``, ``output``, ... `told` is called
-    with the name of each kernel before its launch; `dump` keeps each kernel's code.
+    process its `FindingsFolder`. With ``instead`` kernels of this process run on that target, which is not one of those
+    with a name. ``check`` and ``options`` are those of a launch on the target: ``threads``, ``output``, ... `told` is
+    called with the name of each kernel before its launch; `dump` keeps each kernel's code.
 
     Raises `UnsupportedError` if the target or triton is missing, ValueError for an unknown `check`.
     """
@@ -60,8 +60,8 @@ def enable(
     return session
 
 
-def _session(target: str, sanitize: bool | SanitizerOptions | Handing) -> SanitizerSession | None:
-    if isinstance(sanitize, Handing):
+def _session(target: str, sanitize: bool | SanitizerOptions | FindingsFolder) -> SanitizerSession | None:
+    if isinstance(sanitize, FindingsFolder):
         return SanitizerSession(target, sanitize.options, sanitize)
     if isinstance(sanitize, bool):
         return SanitizerSession(target, {}) if sanitize else None

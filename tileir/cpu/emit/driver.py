@@ -28,7 +28,7 @@ from tileir.cpu.emit import record
 from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.coroutines import NULL, call
 from tileir.cpu.emit.elements import I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import either
+from tileir.cpu.emit.emitter import either, least
 from tileir.cpu.emit.exits import RARE, FunctionAddress, attend, field_of, wanted
 from tileir.cpu.emit.record import ABANDONED, SET_ASIDE
 
@@ -289,7 +289,7 @@ class _Launch:
         band = builder.mul(self._width, columns)
         first, rest = builder.mul(builder.udiv(within, band), columns), builder.urem(within, band)
         left = builder.sub(self._height, first)
-        wide = builder.select(builder.icmp_unsigned("<", left, columns), left, columns)
+        wide = least(builder, left, columns)
         x, y = builder.udiv(rest, wide), builder.add(first, builder.urem(rest, wide))
         return [builder.trunc(coordinate, I32) for coordinate in (x, y, z)]
 
@@ -303,6 +303,5 @@ class _Launch:
         at = builder.select(along_x, *(builder.zext(place[axis], I64) for axis in range(2)))
         left = builder.sub(extent, at)
         band = builder.sub(self._columns, builder.urem(at, self._columns))
-        shorter = builder.select(builder.icmp_unsigned("<", left, band), left, band)
-        beside_others = builder.select(along_x, I64(1), shorter)
+        beside_others = builder.select(along_x, I64(1), least(builder, left, band))
         return builder.select(builder.icmp_unsigned("==", across, I64(1)), left, beside_others)

@@ -389,6 +389,20 @@ def highest_index(builder: ir.IRBuilder, extent: Extent) -> ir.Value:
     return I64(extent - 1) if isinstance(extent, int) else builder.sub(extent, I64(1))
 
 
+def least(builder: ir.IRBuilder, one: ir.Value, other: ir.Value) -> ir.Value:
+    """Return the lesser of two unsigned numbers."""
+    return builder.select(builder.icmp_unsigned("<", one, other), one, other)
+
+
+def at_least_one(builder: ir.IRBuilder, count: ir.Value) -> ir.Value:
+    return builder.select(builder.icmp_unsigned("==", count, I64(0)), I64(1), count)
+
+
+def as_i64(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
+    """Return an unsigned number as an i64."""
+    return number if number.type == I64 else builder.zext(number, I64)
+
+
 def accesses_null(function: ir.Function) -> None:
     """Have an access through a null pointer made, not taken as a sign that the code before it is never reached."""
     # llvmlite takes no attributes but those it knows.
@@ -427,7 +441,7 @@ _SECOND_LEVEL, _DATA = 2, 1
 
 
 def prefetch(builder: ir.IRBuilder, address: ir.Value) -> None:
-    """Ask for the cache line at an address, which need not be memory."""
+    """Prefetch the cache line at an address, which need not be memory."""
     call_named(builder, "llvm.prefetch.p0", ir.VoidType(), [address, I32(0), I32(_SECOND_LEVEL), I32(_DATA)])
 
 

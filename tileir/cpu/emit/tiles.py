@@ -190,20 +190,20 @@ def new_buffer(emit: Emitter, type: t.TileType) -> Window:
 
 def fill(emit: Emitter, target: Window, tile: Tile) -> None:
     """Write every element of `tile` into `target`, in one loop nest."""
-    turn = turn_of(target, tile)
+    turn = transposition_of(target, tile)
     if turn is not None:
-        _fill_turned(emit, target, turn)
+        _fill_transposed(emit, target, turn)
     else:
         emit.loop_nest(tile.type.shape, lambda index: target.put(emit, index, tile.at(emit, index)))
 
 
-# ---------------------------------------------------------------- turned tiles
+# ---------------------------------------------------------------- transposed tiles
 
 _LEAST_SQUARE = 4
 
 
 @dataclass(frozen=True)
-class TurnedCopy:
+class TransposedCopy:
     """A copy of memory in which neighbours along `read` become neighbours along `written`, in squares of `size`."""
 
     source: Window
@@ -212,7 +212,7 @@ class TurnedCopy:
     size: int
 
 
-def turn_of(target: Window, tile: Tile) -> TurnedCopy | None:
+def transposition_of(target: Window, tile: Tile) -> TransposedCopy | None:
     """Return the permutation that stores a tile from memory in another order of its dimensions; None if it is not such
     a copy."""
     source, shape = _in_memory(tile), tile.type.shape
@@ -223,7 +223,7 @@ def turn_of(target: Window, tile: Tile) -> TurnedCopy | None:
         return None
     lanes = host().vector_bits // 8 // tile.element.byte_size
     size = min(shape[read], shape[written], lanes, 16)
-    return TurnedCopy(source, read, written, size) if size >= _LEAST_SQUARE else None
+    return TransposedCopy(source, read, written, size) if size >= _LEAST_SQUARE else None
 
 
 def _in_memory(tile: Tile) -> Window | None:
@@ -246,7 +246,7 @@ def _unit_dimension(window: Window) -> int | None:
     return found[-1] if found else None
 
 
-def _fill_turned(emit: Emitter, target: Window, turn: TurnedCopy) -> None:
+def _fill_transposed(emit: Emitter, target: Window, turn: TransposedCopy) -> None:
     """Read squares in vectors along one dimension, and write them in vectors along the other one."""
     builder, kind, align = emit.builder, memory_type(target.element), target.element.byte_size
     dims = turn.read, turn.written

@@ -1,4 +1,4 @@
-"""Vectors: made of one number, interleaved, turned as a square, with lanes masked off, and of f8 as bf16."""
+"""Vectors: made of one number, interleaved, transposed as a square, with lanes masked off, and of f8 as bf16."""
 
 from __future__ import annotations
 
@@ -46,15 +46,20 @@ def transposed(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> list[ir.Value
     found = list(rows)
     distance = 1
     while distance < size:
-        low = [c - distance + size if c & distance else c for c in range(size)]
-        high = [c + size if c & distance else c + distance for c in range(size)]
-        masks = [ir.Constant(ir.VectorType(I32, size), order) for order in (low, high)]
+        masks = swaps(size, distance)
         for i in range(size):
             if not i & distance:
                 pair = found[i], found[i + distance]
                 found[i], found[i + distance] = (builder.shuffle_vector(*pair, mask) for mask in masks)
         distance *= 2
     return found
+
+
+def swaps(size: int, distance: int) -> list[ir.Constant]:
+    """Return the shuffles of two vectors that swap blocks of `distance` elements across the diagonal."""
+    low = [c - distance + size if c & distance else c for c in range(size)]
+    high = [c + size if c & distance else c + distance for c in range(size)]
+    return [ir.Constant(ir.VectorType(I32, size), order) for order in (low, high)]
 
 
 # ---------------------------------------------------------------- masks

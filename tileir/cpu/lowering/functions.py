@@ -172,14 +172,20 @@ def _function(module: ir.Module, name: str, type: ir.FunctionType) -> ir.Functio
 
 def _entry_emitter(function: ir.Function) -> Emitter:
     """Return the emitter of a function, where its first operation goes."""
-    start, exit = function.append_basic_block("start"), function.append_basic_block("exit")
-    builder = ir.IRBuilder(start)
-    status = builder.alloca(I32)
-    builder.store(I32(0), status)
+    builder, status, exit = _begun(function)
     arena, coroutine = function.args[_ARENA], None
     if function.function_type.return_type == PTR:
         coroutine = Coroutine(builder, field_of(builder, arena, STATUS))
     return Emitter(function.module, function, builder, arena, exit, status, coroutine)
+
+
+def _begun(function: ir.Function) -> tuple[ir.IRBuilder, ir.Value, ir.Block]:
+    """Begin a function: where its code goes, the cell of its status, and the block in which it ends."""
+    start, exit = function.append_basic_block("start"), function.append_basic_block("exit")
+    builder = ir.IRBuilder(start)
+    status = builder.alloca(I32)
+    builder.store(I32(0), status)
+    return builder, status, exit
 
 
 def _lowering(
@@ -313,10 +319,7 @@ def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
 
 def _function_emitter(caller: Emitter, made: ir.Function) -> Emitter:
     """Return the emitter of a function, where its first operation goes."""
-    start, exit = made.append_basic_block("start"), made.append_basic_block("exit")
-    builder = ir.IRBuilder(start)
-    status = builder.alloca(I32)
-    builder.store(I32(0), status)
+    builder, status, exit = _begun(made)
     arena, frame = made.args[_COMMON - 1 : _COMMON + 1]
     emit = Emitter(made.module, made, builder, arena, exit, status, frame=frame, arena_used=0, arena_size=0)
     emit.traps, emit.functions = caller.traps, caller.functions

@@ -155,14 +155,12 @@ def _kept_view(lowering: Lowering, loop: control.For, factor: Value) -> NativeTi
 def _is_shared(lowering: Lowering, view: NativeTileView, positions: Iterable[int]) -> ir.Value:
     """Emit a test of whether there are more tile blocks than tiles along these dimensions of a view."""
     builder = lowering.builder
-    tiles, blocks = I64(1), I64(1)
+    tiles = I64(1)
     for position in positions:
         step = view.type.tile_steps[position]
         extent = view.tensor.extents[view.type.tensor_dims[position]]
         tiles = builder.mul(tiles, builder.udiv(builder.add(extent, I64(step - 1)), I64(step)))
-    for extent in lowering.grid:
-        blocks = builder.mul(blocks, builder.zext(extent, I64))
-    return builder.icmp_unsigned(">", blocks, tiles)
+    return builder.icmp_unsigned(">", lowering.blocks(), tiles)
 
 
 # ---------------------------------------------------------------- sums of deferred products

@@ -14,7 +14,7 @@ from tileir.analysis.effects import access_of
 from tileir.cpu.analysis.coarsening import Coarsening
 from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.emit.elements import I8, I64, PTR, Num
-from tileir.cpu.emit.emitter import Emitter, Extent
+from tileir.cpu.emit.emitter import Emitter, Extent, as_i64
 from tileir.cpu.emit.record import ENTRY
 from tileir.cpu.emit.slots import Slot
 from tileir.cpu.emit.tiles import (
@@ -296,8 +296,14 @@ class Lowering:
 
     def unsigned(self, value: Value) -> ir.Value:
         """Return a scalar integer read as unsigned, as an i64."""
-        number = wide(self.builder, scalar(self.emit, self.tile(value)))
-        return number if number.type == I64 else self.builder.zext(number, I64)
+        return as_i64(self.builder, wide(self.builder, scalar(self.emit, self.tile(value))))
+
+    def blocks(self) -> ir.Value:
+        """Return the number of tile blocks, an i64."""
+        found = I64(1)
+        for extent in self.grid:
+            found = self.builder.mul(found, self.builder.zext(extent, I64))
+        return found
 
     def extents(self, value: Value) -> tuple[Extent, ...]:
         """Return the extents of the tile of `value`; one of them is an i64 where tile blocks are joined."""

@@ -42,14 +42,14 @@ PI_OVER_2 = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 """The constant as a sum of three f64."""
 
 
-class Turned(NamedTuple):
+class ReducedAngle(NamedTuple):
     """x = quadrant * pi/2 + rest, with the quadrant (an i64) modulo 4 and a rest of at most pi/4."""
 
     quadrant: Int
     rest: Pair
 
 
-def turned(x: Real) -> Turned:
+def reduced_angle(x: Real) -> ReducedAngle:
     """Return a finite f64 of at least 1 in magnitude."""
     pattern = x.pattern()
     exponent = ((pattern >> 52) & 0x7FF) - 1075
@@ -59,7 +59,7 @@ def turned(x: Real) -> Turned:
     rest = _pair(turns - (quadrant << 126))
     sign = (x < 0.0).choose(x.of(-1.0), 1.0)
     low = quadrant.truncated(I64)
-    return Turned((x < 0.0).choose(-low, low), Pair(rest.high * sign, rest.low * sign))
+    return ReducedAngle((x < 0.0).choose(-low, low), Pair(rest.high * sign, rest.low * sign))
 
 
 def _fraction_of_turns(builder: ir.IRBuilder, significand: Int, begin: Int) -> Int:
@@ -135,7 +135,7 @@ _LARGEST_F32 = 1e5
 _LARGEST_F64 = 2.0**25
 _LARGEST_SHORT = 2.0**30
 
-Function = Callable[[Turned], Real]
+Function = Callable[[ReducedAngle], Real]
 
 
 # ---------------------------------------------------------------- f32
@@ -204,7 +204,7 @@ def tan_f64(x: Real) -> Real:
     return _corrected("tan", x, x.equals(0.0).choose(x, _tangent(_reduced(x))), _LARGEST_F64, _tangent)
 
 
-def _reduced(x: Real) -> Turned:
+def _reduced(x: Real) -> ReducedAngle:
     """Return the angle reduced by pi/2: the first product is cancelled exactly, the second one is kept with its
     rounding error."""
     quadrant, number = _quarters(x)
@@ -212,18 +212,18 @@ def _reduced(x: Real) -> Turned:
     second = product_pair(number, number.of(-PI_OVER_2[1]))
     rest = sum_pair(near, second.high)
     low = number.times_plus(-PI_OVER_2[2], rest.low + second.low)
-    return Turned(quadrant, ordered_sum_pair(rest.high, low))
+    return ReducedAngle(quadrant, ordered_sum_pair(rest.high, low))
 
 
-def _sine(angle: Turned) -> Real:
+def _sine(angle: ReducedAngle) -> Real:
     return _by_quadrant(angle.quadrant, value(_sine_pair(angle.rest)), value(_cosine_pair(angle.rest)))
 
 
-def _cosine(angle: Turned) -> Real:
-    return _sine(Turned(angle.quadrant + 1, angle.rest))
+def _cosine(angle: ReducedAngle) -> Real:
+    return _sine(ReducedAngle(angle.quadrant + 1, angle.rest))
 
 
-def _tangent(angle: Turned) -> Real:
+def _tangent(angle: ReducedAngle) -> Real:
     sine, cosine = _sine_pair(angle.rest), _cosine_pair(angle.rest)
     odd = (angle.quadrant & 1).differs(0)
     above = Pair(odd.choose(-cosine.high, sine.high), odd.choose(-cosine.low, sine.low))
@@ -253,7 +253,7 @@ def _corrected(name: str, x: Real, fast: Real, largest: float, function: Functio
         return (abs(angle) > largest) & (abs(angle) < float("inf"))
 
     def slow(angle: Real) -> Real:
-        result = function(turned(angle.double()))
+        result = function(reduced_angle(angle.double()))
         return result if angle.width == 64 else result.single()
 
     return corrected(name, fast, [x], needs, slow)

@@ -15,7 +15,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, memory_type
 from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, prefetch
-from tileir.cpu.emit.vectors import broadcast, interleaved
+from tileir.cpu.emit.vectors import broadcast, interleaved, swaps
 from tileir.cpu.matmul.accumulators import Sums
 from tileir.cpu.matmul.microkernel import (
     LEFT,
@@ -349,9 +349,7 @@ def _sums_of_rows(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> ir.Value:
     """Return the sum of the elements of each vector, by adding halves of ever larger blocks across the diagonal."""
     size, distance = rows[0].type.count, 1
     while len(rows) > 1:
-        low = [c - distance + size if c & distance else c for c in range(size)]
-        high = [c + size if c & distance else c + distance for c in range(size)]
-        masks = [ir.Constant(ir.VectorType(I32, size), order) for order in (low, high)]
+        masks = swaps(size, distance)
         pairs = zip(rows[::2], rows[1::2])
         rows = [_sum(builder, *(builder.shuffle_vector(*pair, mask) for mask in masks)) for pair in pairs]
         distance *= 2
@@ -375,8 +373,8 @@ def _sum(builder: ir.IRBuilder, left: ir.Value, right: ir.Value) -> ir.Value:
 # ---------------------------------------------------------------- the transposed product on a matrix unit
 
 
-_AHEAD = 4 * CACHE_LINE
-"""Bytes along K that are asked for ahead."""
+_PREFETCH_BYTES = 4 * CACHE_LINE
+"""Distance of prefetches along K."""
 
 
 @dataclass(frozen=True)
@@ -436,11 +434,11 @@ class TransposedColumns:
                 self._fetch(builder, here, pitch, builder.sub(steps, step))
 
     def _fetch(self, builder: ir.IRBuilder, here: ir.Value, pitch: ir.Value, left: ir.Value) -> None:
-        """Ask for what comes later in 16 columns, or in the next ones, where so many steps are `left`."""
+        """Prefetch what comes later in 16 columns, or in the next ones, where so many steps are `left`."""
         left_bytes = builder.mul(left, I64(WORD_BYTES))
         next_columns = builder.sub(builder.mul(pitch, I64(SIDE)), left_bytes)
-        is_inside = builder.icmp_unsigned("<", I64(_AHEAD), left_bytes)
-        ahead = builder.add(I64(_AHEAD), builder.select(is_inside, I64(0), next_columns))
+        is_inside = builder.icmp_unsigned("<", I64(_PREFETCH_BYTES), left_bytes)
+        ahead = builder.add(I64(_PREFETCH_BYTES), builder.select(is_inside, I64(0), next_columns))
         for line in range(SIDE):
             offset = builder.add(ahead, builder.mul(pitch, I64(line)))
             prefetch(builder, builder.gep(here, [offset], source_etype=I8))

@@ -206,8 +206,8 @@ class Packer:
     def left(self, rows: int, uses_matrix_unit: bool = False) -> Panel:
         """Return a panel to broadcast single words from, for blocks of `rows` rows, or with steps side by side."""
         memory = self.source.memory
-        turned = memory is not None and memory.along_lines and rows >= SMALLEST_SQUARE
-        return self.strips(rows) if turned and not uses_matrix_unit else self.rows()
+        transposes = memory is not None and memory.along_lines and rows >= SMALLEST_SQUARE
+        return self.strips(rows) if transposes and not uses_matrix_unit else self.rows()
 
     def rows(self) -> Panel:
         """Return each line with its words along K side by side."""

@@ -103,7 +103,7 @@ def _write_through(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: 
 
 def may_stream(lowering: Lowering, op: Op) -> bool:
     """Return whether a store may bypass the cache, its processor can do it, and its target is not prefetched."""
-    is_right = op in lowering.plan.streams and _asked_place(lowering, MemoryAccess.of(op)) is None
+    is_right = op in lowering.plan.streams and _prefetched_place(lowering, MemoryAccess.of(op)) is None
     return is_right and lowering.emit.module.triple.startswith("x86_64")
 
 
@@ -129,7 +129,7 @@ def _has_rows(tile: Tile, dim: int) -> bool:
 def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
     """Emit a test of whether the launch stores much, rows are aligned, and no array that it reads begins where this one
     does."""
-    builder, size, blocks = lowering.builder, memory.element.byte_size, blocks_of(lowering)
+    builder, size, blocks = lowering.builder, memory.element.byte_size, lowering.blocks()
     least = -(-LEAST_STORED // (memory.type.count * size))
     loose = builder.ptrtoint(memory.base, I64)
     for stride in memory.strides:
@@ -142,14 +142,6 @@ def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
         other = builder.icmp_unsigned("!=", lowering.slot(position), lowering.slot(target))
         found = builder.and_(found, other)
     return found
-
-
-def blocks_of(lowering: Lowering) -> ir.Value:
-    """Return the number of tile blocks, an i64."""
-    builder, blocks = lowering.builder, I64(1)
-    for extent in lowering.grid:
-        blocks = builder.mul(blocks, builder.zext(extent, I64))
-    return blocks
 
 
 # ---------------------------------------------------------------- copies past the cache
@@ -269,25 +261,25 @@ def _copy(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, size: int) 
     return builder.store(builder.load(source, typ=ir.VectorType(I8, size), align=1), target, align=size)
 
 
-# ---------------------------------------------------------------- what is asked for
+# ---------------------------------------------------------------- prefetching
 
 
-def _asked_place(lowering: Lowering, store: MemoryAccess) -> NextPlace | None:
+def _prefetched_place(lowering: Lowering, store: MemoryAccess) -> NextPlace | None:
     """Return where a store writes next, if that is prefetched: not where tile blocks are joined."""
     is_single = lowering.joined is None and not lowering.joined_first and not lowering.strict
     return next_place(lowering.loads.regions[store.op]) if is_single else None
 
 
-def ask_ahead(lowering: Lowering, store: MemoryAccess) -> None:
-    """Ask for the boxes of the next iteration or tile block at a store."""
-    place = _asked_place(lowering, store)
+def prefetch_next(lowering: Lowering, store: MemoryAccess) -> None:
+    """Prefetch the boxes of the next iteration or tile block at a store."""
+    place = _prefetched_place(lowering, store)
     if place is None:
         return
     with lowering.emit.when(_goes_on(lowering, store.op, place)):
         for access in _accesses(store):
             found = next_place(lowering.loads.regions[access.op])
             if found is not None and found.turn == place.turn:
-                _ask(lowering, access, _emitted(lowering, access.op, found.distance))
+                _prefetch_box(lowering, access, _emitted(lowering, access.op, found.distance))
 
 
 def _goes_on(lowering: Lowering, op: Op, place: NextPlace) -> ir.Value:
@@ -319,8 +311,8 @@ def _accesses(store: MemoryAccess) -> Iterator[MemoryAccess]:
     yield store
 
 
-def _ask(lowering: Lowering, access: MemoryAccess, distance: ir.Value) -> None:
-    """Ask for the box of an access so many bytes behind."""
+def _prefetch_box(lowering: Lowering, access: MemoryAccess, distance: ir.Value) -> None:
+    """Prefetch the box of an access that many bytes further on."""
     emit, builder = lowering.emit, lowering.builder
     box = located(lowering, access)
     assert isinstance(box, Box), "what has a next place is a box"

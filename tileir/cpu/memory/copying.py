@@ -54,7 +54,7 @@ def bounded_nest(emit: Emitter, counts: Sequence[ir.Value], body: Callable[[Inde
         emit.loop_nest(counts, body)
 
 
-def turned_buffer(emit: Emitter, type: t.TileType, order: Sequence[int]) -> Window:
+def permuted_buffer(emit: Emitter, type: t.TileType, order: Sequence[int]) -> Window:
     """Make a dense buffer whose dimensions lie in the order of memory, so that a unit stride there is one here."""
     buffer = new_buffer(emit, t.tile(type.element, *(type.shape[dim] for dim in order)))
     return Window(type, buffer.base, tuple(buffer.strides[order.index(dim)] for dim in range(type.rank)))

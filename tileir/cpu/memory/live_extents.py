@@ -17,6 +17,7 @@ from tileir.analysis.region import Region, is_view_box
 from tileir.cpu.analysis.live_extents import FactorOf, Product
 from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.elements import I64, is_number, is_zero
+from tileir.cpu.emit.emitter import at_least_one, least
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.panels import LINES_AT_A_TIME
 from tileir.cpu.matmul.policy import load_of
@@ -84,7 +85,7 @@ def needs_of_product(lowering: Lowering, product: Product) -> Needs | None:
     is_batch = bool(batch) and stored == (*batch, rows, columns)
     positions = range(0 if is_batch else len(stored) - 2, len(stored))
     counts = [_count(lowering, store, position) for position in positions]
-    found = [_at_least_one(lowering, count) for count in counts if count is not None]
+    found = [at_least_one(lowering.builder, count) for count in counts if count is not None]
     if len(found) < len(counts):
         return None
     return Needs(found[0] if is_batch else None, *found[-2:])
@@ -143,7 +144,7 @@ def _needs_of_store(lowering: Lowering, loaded: Value, store: MemoryAccess) -> d
         count = _count(lowering, store, position)
         if count is None:
             return {}
-        found[dim] = _at_least_one(lowering, count)
+        found[dim] = at_least_one(lowering.builder, count)
     lowering.read_in_part.add(store.op)
     return found
 
@@ -166,13 +167,8 @@ def _unmasked(lowering: Lowering, region: Region, position: int) -> ir.Value | N
             if active is None:
                 return None
             count = builder.select(active.regular, active.count, found)
-            found = builder.select(builder.icmp_unsigned("<", count, found), count, found)
+            found = least(builder, count, found)
     return found
-
-
-def _at_least_one(lowering: Lowering, count: ir.Value) -> ir.Value:
-    builder = lowering.builder
-    return builder.select(builder.icmp_unsigned("==", count, I64(0)), I64(1), count)
 
 
 def _rounded_up(lowering: Lowering, count: ir.Value, step: int) -> ir.Value:

@@ -43,8 +43,8 @@ from tileir.cpu.memory.copying import (
     copy_row,
     masked_dimension,
     pad_row,
+    permuted_buffer,
     rows_along,
-    turned_buffer,
 )
 from tileir.cpu.memory.elements import load_guarded, load_where
 from tileir.cpu.memory.live_extents import needs_of_load
@@ -102,7 +102,7 @@ def _load_box(lowering: Lowering, access: MemoryAccess, result: Value, box: Box)
     """Bind `result` to the window of memory or, where elements are left out, to a padded copy."""
     emit, builder, type = lowering.emit, lowering.builder, result.tile
     at_once = lowering.loads.placement(result) is LoadPlacement.AT_ONCE
-    copy = turned_buffer(emit, type, box.order)
+    copy = permuted_buffer(emit, type, box.order)
     needed = {} if box.front else needs_of_load(lowering, result, box)
     extents = [needed.get(dim, extent) for dim, extent in enumerate(type.shape)]
     is_padded = access.mask is not None or box.elements is None
@@ -219,7 +219,7 @@ def _each_row(
 def _load_rows(lowering: Lowering, access: MemoryAccess, rows: MemoryRows) -> Tile:
     """Read the tile now, row by row; all of it element by element if a row of pointers is out of the usual."""
     emit, builder, type, dim = lowering.emit, lowering.builder, rows.type, rows.dim
-    copy, outside = turned_buffer(emit, type, _last(type.rank, dim)), _outside(lowering, access)
+    copy, outside = permuted_buffer(emit, type, _last(type.rank, dim)), _outside(lowering, access)
     if isinstance(rows.elements, ViewElements):
         rows.each(emit, lambda at, row: copy_padded_row(emit, dim, row.window, copy, outside, at, row.count))
         return copy

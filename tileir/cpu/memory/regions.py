@@ -19,7 +19,7 @@ from tileir.analysis.effects import MemoryAccess, checked_access
 from tileir.analysis.region import Edge, is_strict, is_view_box, sides_of
 from tileir.cpu.analysis.loads import LEAST_ROW, RowAccess
 from tileir.cpu.emit.elements import I1, I8, I64, Num, is_number, memory_type
-from tileir.cpu.emit.emitter import Emitter, Extent, Index, as_register, highest_index
+from tileir.cpu.emit.emitter import Emitter, Extent, Index, as_i64, as_register, at_least_one, highest_index, least
 from tileir.cpu.emit.tiles import (
     ExpressionTile,
     NativeTensorView,
@@ -73,22 +73,21 @@ class Axis:
     def coordinate(self, emit: Emitter, position: ir.Value) -> ir.Value:
         if self.rows is None:
             return emit.builder.add(self.start, position)
-        row = wide(emit.builder, self.rows.at(emit, (position,)))
-        return row if row.type == I64 else emit.builder.zext(row, I64)
+        return as_i64(emit.builder, wide(emit.builder, self.rows.at(emit, (position,))))
 
     def count(self, emit: Emitter, extent: Extent) -> ir.Value:
         """Return how many of `extent` positions lie in the tensor."""
         builder = emit.builder
         if self.rows is None:
             left = builder.select(self.reachable, builder.sub(self.limit, self.start), I64(0))
-            return _least(builder, left, as_register(extent))
+            return least(builder, left, as_register(extent))
         return self._over_rows(emit, lambda found, at: builder.add(found, I64(1)))
 
     def last(self, emit: Emitter, extent: int) -> ir.Value:
         """Return the largest coordinate that lies in the tensor, if there is one."""
         builder = emit.builder
         if self.rows is None:
-            left = _least(builder, builder.sub(self.limit, self.start), I64(extent))
+            left = least(builder, builder.sub(self.limit, self.start), I64(extent))
             return builder.sub(builder.add(self.start, left), I64(1))
 
         def larger(found: ir.Value, at: ir.Value) -> ir.Value:
@@ -172,7 +171,7 @@ def span_of_pointers(lowering: Lowering, access: MemoryAccess, extents: Sequence
     """Return the span of an even tile of pointers, from its corners. An extent of 0 in a register counts as 1."""
     emit, builder, region = lowering.emit, lowering.builder, lowering.loads.regions[access.op]
     pointers, shape = lowering.tile(access.address), region.extents
-    extents = [extent if isinstance(extent, int) else _one_at__least(builder, extent) for extent in extents]
+    extents = [extent if isinstance(extent, int) else at_least_one(builder, extent) for extent in extents]
     size, origin = pointers.type.pointer.pointee.byte_size, (I64(0),) * len(shape)
 
     def address(*index: ir.Value) -> ir.Value:
@@ -202,10 +201,6 @@ def span_of_pointers(lowering: Lowering, access: MemoryAccess, extents: Sequence
 def _farthest_step(builder: ir.IRBuilder, extent: Extent) -> ir.Value:
     """Return the step with which a dimension reaches as far as it may."""
     return I64(FARTHEST // extent) if isinstance(extent, int) else builder.udiv(I64(FARTHEST), extent)
-
-
-def _one_at__least(builder: ir.IRBuilder, extent: ir.Value) -> ir.Value:
-    return builder.select(builder.icmp_unsigned("==", extent, I64(0)), I64(1), extent)
 
 
 # ---------------------------------------------------------------- elements
@@ -372,7 +367,7 @@ def view_rows(lowering: Lowering, elements: ViewElements, access: MemoryAccess) 
     if dim is None or (access.writes and any(extent > 1 for extent in type.shape[dim + 1 :])):
         return None
     axis, extent = elements.axes[dim], I64(type.shape[dim])
-    most = _least(builder, builder.sub(axis.limit, axis.start), extent)
+    most = least(builder, builder.sub(axis.limit, axis.start), extent)
 
     def at(index: Index) -> MemoryRow:
         offset, inside = elements.offset(emit, index)
@@ -410,7 +405,7 @@ def _pointer_row(lowering: Lowering, elements: PointerElements, rows: RowAccess,
     if elements.mask is not None:
         for guard in rows.ends:
             found = _active_in_row(lowering, guard, index)
-            count, even = _least(builder, count, found.count), builder.and_(even, found.regular)
+            count, even = least(builder, count, found.count), builder.and_(even, found.regular)
         some = wide(builder, elements.mask.at(emit, index))
         count = builder.select(some, count, I64(0))
     ends_at = builder.add(first, builder.mul(builder.sub(count, I64(1)), I64(size)))
@@ -453,7 +448,7 @@ def look_whether_rising(lowering: Lowering, remainder: Value) -> None:
     builder, emit, tile = lowering.builder, lowering.emit, lowering.tile(remainder)
     start, highest = (I64(0),) * tile.type.rank, highest_index(builder, lowering.extents(remainder)[dim])
     first, last = (wide(builder, tile.at(emit, index)) for index in (start, moved(start, dim, highest)))
-    even = builder.icmp_unsigned("==", _widened(builder, builder.sub(last, first)), highest)
+    even = builder.icmp_unsigned("==", as_i64(builder, builder.sub(last, first)), highest)
     lowering.rising[remainder] = builder.and_(even, builder.icmp_signed("<=", first, last))
 
 
@@ -480,24 +475,15 @@ def _active(lowering: Lowering, guard: Edge, start: Index, extents: Sequence[Ext
     extent, highest = as_register(extents[dim]), highest_index(builder, extents[dim])
     rising, lowest = (right, limit) if guard.front else (left, first)
     last = wide(builder, rising.at(emit, moved(start, dim, highest)))
-    even = builder.icmp_unsigned("==", _widened(builder, builder.sub(last, lowest)), highest)
+    even = builder.icmp_unsigned("==", as_i64(builder, builder.sub(last, lowest)), highest)
     regular = builder.and_(even, compare("<=", lowest, last))
-    between = _widened(builder, builder.sub(first, limit) if guard.front else builder.sub(limit, first))
+    between = as_i64(builder, builder.sub(first, limit) if guard.front else builder.sub(limit, first))
     if is_strict(op) is not guard.front:
-        count = _least(builder, between, extent)
+        count = least(builder, between, extent)
     else:
-        count = builder.add(_least(builder, between, highest), I64(1))
+        count = builder.add(least(builder, between, highest), I64(1))
     some = builder.not_(some) if guard.front else some
     return ActiveCount(builder.select(some, count, I64(0)), regular)
-
-
-def _widened(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
-    return number if number.type == I64 else builder.zext(number, I64)
-
-
-def _least(builder: ir.IRBuilder, one: ir.Value, other: ir.Value) -> ir.Value:
-    """Return the lesser of two unsigned numbers."""
-    return builder.select(builder.icmp_unsigned("<", one, other), one, other)
 
 
 # ---------------------------------------------------------------- boxes
@@ -572,7 +558,7 @@ def pointer_box(lowering: Lowering, access: MemoryAccess) -> Box | None:
     front: tuple[ir.Value, ...] = ()
     if region.has_front:
         front = _front(lowering, region.edges, type.rank)
-        counts = tuple(builder.sub(count, _least(builder, left_out, count)) for count, left_out in zip(counts, front))
+        counts = tuple(builder.sub(count, least(builder, left_out, count)) for count, left_out in zip(counts, front))
         skipped = builder.mul(distance(builder, front, strides), I64(span.size))
         base = builder.gep(base, [skipped], source_etype=I8)
         span = replace(span, first=builder.add(span.first, skipped))
@@ -617,7 +603,7 @@ def _counts(
         if edge.dim is None:
             counts[0] = builder.mul(counts[0], found.count)
         elif not edge.front:
-            counts[edge.dim] = _least(builder, counts[edge.dim], found.count)
+            counts[edge.dim] = least(builder, counts[edge.dim], found.count)
     return tuple(counts), regular
 
 

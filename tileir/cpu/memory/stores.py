@@ -23,10 +23,10 @@ from tileir.cpu.emit.tiles import (
     materialized,
     new_buffer,
     to_memory,
-    turn_of,
+    transposition_of,
 )
 from tileir.cpu.lowering.state import JoinedBlocks, Lowering
-from tileir.cpu.memory.cache_policy import ask_ahead, row_dimension, write_rows, write_tile
+from tileir.cpu.memory.cache_policy import prefetch_next, row_dimension, write_rows, write_tile
 from tileir.cpu.memory.checks import check, check_each_pointer, check_pointers, may_access
 from tileir.cpu.memory.copying import bounded_nest, copy_row, materialized_part, write_part
 from tileir.cpu.memory.elements import WORD, add_word, count_change, in_word, update_element
@@ -60,7 +60,7 @@ def store(lowering: Lowering, access: MemoryAccess) -> None:
         return
     check(lowering, access, where)
     if isinstance(where, Box):
-        ask_ahead(lowering, access)
+        prefetch_next(lowering, access)
         _store_box(lowering, access, tile, where)
     elif isinstance(where, MemoryRows):
         _store_rows(lowering, access, tile, where)
@@ -75,8 +75,8 @@ def _store_box(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -
     memory = box.window
     with _in_order(lowering, access, box, tile):
         dim = row_dimension(memory)
-        if turn_of(memory, tile) is not None and not lowering.joined_first:
-            _store_turned(lowering, access, tile, box)
+        if transposition_of(memory, tile) is not None and not lowering.joined_first:
+            _store_transposed(lowering, access, tile, box)
         elif dim is not None and not lowering.joined_first:
             _store_box_in_rows(lowering, access, tile, box, dim)
         else:
@@ -139,18 +139,18 @@ def _store_window(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box
     builder.position_at_end(done)
 
 
-def _store_turned(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> None:
-    """Write a turned tile through a copy: squares written where they belong would begin and end within lines, which
+def _store_transposed(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> None:
+    """Write a transposed tile through a copy: squares written where they belong would begin and end within lines, which
     are read again for each."""
     emit = lowering.emit
     with emit.region():
-        turned = new_buffer(emit, tile.type)
-        fill(emit, turned, tile)
+        transposed = new_buffer(emit, tile.type)
+        fill(emit, transposed, tile)
         with lowering.builder.if_else(box.full) as (whole, part), emit.one_way():
             with whole:
-                write_tile(lowering, access.op, box.window, turned)
+                write_tile(lowering, access.op, box.window, transposed)
             with part:
-                _write_part(emit, box, turned)
+                _write_part(emit, box, transposed)
 
 
 def _materialized(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> Tile:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.cpu.analysis.fusion import fusible
@@ -11,7 +11,7 @@ from tileir.cpu.analysis.streams import next_place
 from tileir.cpu.emit.record import COLUMNS, CheckLevel
 from tileir.cpu.matmul.policy import ALL_COLUMNS, FEW, PanelPlan, PanelRoom, ProductOp
 from tileir.cpu.plan import FunctionPlan, KernelPlan, ReductionPlan, waits_for_others
-from tileir.ir.core import Op, Value
+from tileir.ir.core import Op
 from tileir.ir.diagnostics import place_text
 from tileir.ir.escaping import shown
 from tileir.ops import reduction
@@ -105,11 +105,8 @@ def _computed(function: FunctionPlan, op: Op) -> Iterator[str]:
     """Describe where a tile is computed, if not where it is used."""
     (result,) = op.results
     if result not in function.expressions and result.tile.count > 1:
-        yield "computed here, " + _memory(function.reused, result, op)
-
-
-def _memory(reused: Mapping[tuple[Value, Op], tuple[Value, ...]], tile: Value, op: Op) -> str:
-    return "in the memory of an operand" if (tile, op) in reused else "into a buffer"
+        is_reused = (result, op) in function.reused
+        yield f"computed here, {'in the memory of an operand' if is_reused else 'into a buffer'}"
 
 
 # ---------------------------------------------------------------- memory
@@ -142,7 +139,7 @@ def _policy(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> I
     place = next_place(function.loads.regions[access.op]) if is_single else None
     if place is not None:
         where, what = ("", "iteration") if place.turn else ("in a grid of one dimension ", "tile block")
-        yield f"{where}asks for what the next {what} reads and writes"
+        yield f"{where}prefetches what the next {what} reads and writes"
     elif access.op in plan.streams:
         yield "past the cache, if the launch stores much that it does not read"
 

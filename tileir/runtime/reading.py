@@ -108,7 +108,8 @@ def read_stream(file: IO[bytes], name: str) -> bytes:
         if len(parts) == 1 and cannot_begin(part):
             break
     if size > MAX_BYTES:
-        raise _failure("E0004", f"cannot read '{name}': expected at most {MAX_BYTES} bytes, got more")
+        message = f"cannot read '{name}': expected at most {MAX_BYTES} bytes, got more"
+        raise DiagnosticError([Diagnostic("E0004", message)])
     return b"".join(parts)
 
 
@@ -121,7 +122,3 @@ def cannot_begin(content: bytes) -> bool:
     except UnicodeDecodeError:
         return True
     return content.startswith(_NUL)
-
-
-def _failure(code: str, message: str) -> DiagnosticError:
-    return DiagnosticError([Diagnostic(code, message)])

@@ -87,7 +87,9 @@ class Signature:
         element = _element(parameter)
         if element is None:
             return f"a {parameter.type!r}, which a launch cannot pass"
-        return f"an array of {element.name}" if _is_pointer(parameter) else _number_text(element)
+        if _is_pointer(parameter):
+            return f"an array of {element.name}"
+        return "true or false" if element is t.I1 else f"a number, {element.name}"
 
     def _uses(self, parameter: Parameter) -> tuple[str, ...]:
         accesses = [one for one, _ in self._accesses if _parameter_of(one) == parameter.index]
@@ -140,10 +142,6 @@ def _element(parameter: Parameter) -> t.ElementType | None:
         return None
     element = parameter.type.element
     return element.pointee if isinstance(element, t.PointerType) else element
-
-
-def _number_text(element: t.ElementType) -> str:
-    return "true or false" if element is t.I1 else f"a number, {element.name}"
 
 
 def _parameter_of(footprint: Footprint) -> int | None:

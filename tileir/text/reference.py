@@ -31,7 +31,8 @@ def _result_names(spec: OpSpec) -> str:
 def operation_page(op: type[Op]) -> str:
     """Return the page of an operation, as Markdown."""
     spec = op.spec
-    facts = [f"since {spec.since}", _encoding(spec), *_other_names(spec), _reference(spec)]
+    reference = f"[reference](spec/{spec.chapter}.md#{spec.name.replace('$', '-')})"
+    facts = [f"since {spec.since}", _encoding(spec), *_other_names(spec), reference]
     parts = [f"# {spec.name}\n", f"{spec.doc}\n", f"```text\n{syntax(spec)}\n```\n", f"*{'; '.join(facts)}*\n"]
     fields = list(_fields(spec))
     if fields:
@@ -41,10 +42,6 @@ def operation_page(op: type[Op]) -> str:
     if rules:
         parts.append("\n".join(f"* {rule}" for rule in rules) + "\n")
     return "\n".join(parts)
-
-
-def _reference(spec: OpSpec) -> str:
-    return f"[reference](spec/{spec.chapter}.md#{spec.name.replace('$', '-')})"
 
 
 def _encoding(spec: OpSpec) -> str:

@@ -133,10 +133,8 @@ class _Longer:
             return True
         if value not in self.dims and value not in self.moving and not self._varies(value):
             return True
-        return isinstance(op, _LINEAR) and all(self._extends(operand) for operand in op.operands)
-
-    def _extends(self, value: Value) -> bool:
-        return value in self.linear or isinstance(value.owner, Block)
+        is_extended = (operand in self.linear or isinstance(operand.owner, Block) for operand in op.operands)
+        return isinstance(op, _LINEAR) and all(is_extended)
 
     def _check_form(self, value: Value) -> None:
         """Require that a tile that differs between tile blocks is an expression: there is no place for a longer one."""
@@ -211,7 +209,7 @@ class _Longer:
             return None
         for dim, extent in enumerate(type.shape):
             step = affine.form.step(Lane(dim, extent)) if extent > 1 else None
-            if step is not None and _is_constant(step) and growth == step * extent:
+            if step is not None and step.is_constant and step.constant != 0 and growth == step * extent:
                 return dim
         return None
 
@@ -283,7 +281,3 @@ class _Longer:
 def _long(type: t.TileType) -> frozenset[int]:
     """Return the dimensions of more than one element."""
     return frozenset(dim for dim, extent in enumerate(type.shape) if extent > 1)
-
-
-def _is_constant(step: Expression) -> bool:
-    return step.is_constant and step.constant != 0

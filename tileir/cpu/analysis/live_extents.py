@@ -87,13 +87,10 @@ def _store_of_product(fusion: Fusion, result: Value) -> MemoryAccess | None:
             rest += [one for one in passed if one not in seen]
             seen.update(passed)
     access = access_of(stores.pop()) if len(stores) == 1 else None
-    if access is None or any(_changes_in(loop, value) for loop in loops for value in _place(access)):
+    if access is None:
         return None
-    return access
-
-
-def _place(access: MemoryAccess) -> list[Value]:
-    return [access.address, *access.indices]
+    place = (access.address, *access.indices)
+    return None if any(_changes_in(loop, value) for loop in loops for value in place) else access
 
 
 def _changes_in(loop: control.For, value: Value) -> bool:

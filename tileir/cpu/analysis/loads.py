@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess, access_of, own_effect
-from tileir.analysis.forms import Remainder
 from tileir.analysis.region import Edge, Region, is_view_box
 from tileir.cpu.analysis.fusion import ALIASES, INDEX_MAPPING, Fusion, fusible
 from tileir.ir import types as t
@@ -77,7 +76,8 @@ class Loads:
         """The accesses through pointers to rows that lie anywhere."""
         self.guards = {edge.comparison: edge for edge in self._edges()}
         """The guard that each of the comparisons of boxes and rows is."""
-        self.remainders = {one.value: one.dim for region in self.regions.values() for one in self._relied_on(region)}
+        even = [region for region in self.regions.values() if region.through_pointers and region.steps_evenly]
+        self.remainders = {one.value: one.dim for region in even for one in region.remainders}
         """The tiles of remainders that boxes are made of, and the dimensions along which they rise."""
         loads = [access for access in accesses if access.declared.effect is Effect.READ]
         boxes = [load for load in loads if self.is_box(load)]
@@ -96,9 +96,6 @@ class Loads:
             if region.through_pointers and region.is_box:
                 yield from region.edges or ()
             yield from self.rows[op].ends if op in self.rows else ()
-
-    def _relied_on(self, region: Region) -> Sequence[Remainder]:
-        return region.remainders if region.through_pointers and region.steps_evenly else ()
 
     def placement(self, tile: Value) -> LoadPlacement:
         """Return the place where the elements of a loaded tile are read."""
@@ -164,7 +161,8 @@ class Loads:
         if self._stores_one_by_one(store):
             stored = {store.value, store.mask, *store.indices}
             return LoadPlacement.IN_STORE if operands <= stored else LoadPlacement.AT_ONCE
-        return LoadPlacement.AT_ONCE if _is_through_pointers(store) else LoadPlacement.BY_USERS
+        through_pointers = self.regions[store.op].through_pointers
+        return LoadPlacement.AT_ONCE if through_pointers else LoadPlacement.BY_USERS
 
     def _stores_one_by_one(self, store: MemoryAccess) -> bool:
         """Return whether the loop of a store may read what it stores; other accesses compute their tile before they
@@ -221,10 +219,6 @@ def row_access(region: Region) -> RowAccess | None:
         return None
     ends = region.ends_along(dim)
     return None if ends is None else RowAccess(dim, ends)
-
-
-def _is_through_pointers(access: MemoryAccess) -> bool:
-    return isinstance(access.address.type, t.TileType)
 
 
 def _same_tile(load: MemoryAccess, store: MemoryAccess | None) -> bool:

@@ -161,9 +161,8 @@ def _encode_small(builder: ir.IRBuilder, element: t.ElementType, number: ir.Valu
     layout = element.layout
     assert layout.fraction, "f8E8M0FNU has rounding modes of its own"
     width = layout.exponent + layout.fraction
-    magnitude = builder.and_(word, I32(0x7FFFFFFF))
-    largest = FLOAT(layout.max_finite)
-    clamped = _minimum(builder, builder.bitcast(magnitude, FLOAT), largest)
+    magnitude, largest = builder.bitcast(builder.and_(word, I32(0x7FFFFFFF)), FLOAT), FLOAT(layout.max_finite)
+    clamped = builder.select(builder.fcmp_ordered("<", magnitude, largest), magnitude, largest)
     pattern = _nearest_pattern(builder, layout, clamped)
     if layout.signed:
         pattern = builder.or_(pattern, builder.and_(builder.lshr(word, I32(31 - width)), I32(1 << width)))
@@ -192,10 +191,6 @@ def _nearest_pattern(builder: ir.IRBuilder, layout: FloatFormat, magnitude: ir.V
     subnormal = builder.sub(summed, builder.bitcast(anchor, I32))
     is_normal = builder.fcmp_ordered(">=", magnitude, FLOAT(2.0 ** (1 - layout.bias)))
     return builder.select(is_normal, normal, subnormal)
-
-
-def _minimum(builder: ir.IRBuilder, value: ir.Value, bound: ir.Value) -> ir.Value:
-    return builder.select(builder.fcmp_ordered("<", value, bound), value, bound)
 
 
 def _is_nan(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:

@@ -249,7 +249,7 @@ class ProductPolicy:
         if tiles == 1 or size.uses_matrix_unit is not found.size.uses_matrix_unit:
             return None
         line = shape.k // product.group * word
-        first = _first_sums(loop, op)
+        first = dict(zip(carried_arguments(loop), loop.initial))[op.acc]
         waits = _only_reads(loop) and "runs of few rows" not in self.without
         longest = LONGEST_TRANSPOSED // (tile.k * product.element.byte_size)
         rows = SIDE * longest * tile.k * product.element.byte_size
@@ -303,10 +303,6 @@ def deferrable(fusion: Fusion, loop: control.For) -> list[DeferrableOp]:
 def is_zero(value: Value) -> bool:
     """Return whether a value is a constant 0 in all elements; for floats, +0."""
     return isinstance(value.op, core.Constant) and value.op.value.is_zero
-
-
-def _first_sums(loop: control.For, product: DeferrableOp) -> Value:
-    return dict(zip(carried_arguments(loop), loop.initial))[product.acc]
 
 
 def _is_only_carried(fusion: Fusion, loop: control.For, product: DeferrableOp, end: control.Continue) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from llvmlite import ir
 
 from tileir.analysis.structure import carried_arguments
-from tileir.analysis.walk import Progress
 from tileir.cpu.emit.elements import I64, Num
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.slots import Slot, new_slot
@@ -54,8 +53,9 @@ def carried_slots(lowering: Lowering, op: control.For) -> list[Slot]:
     """Return a slot for each value that the loop carries."""
     slots: list[Slot] = []
     for value, argument in zip(op.initial, carried_arguments(op)):
-        origin = lowering.values[value]
-        if isinstance(origin, Tile) and _can_be_read_later(origin) and _advances_as_one(lowering.known.move(argument)):
+        origin, move = lowering.values[value], lowering.known.move(argument)
+        moves_as_one = move is not None and move.is_uniform  # whether arithmetic wraps around or not
+        if isinstance(origin, Tile) and _can_be_read_later(origin) and moves_as_one:
             slots.append(CarriedPointersSlot(lowering.emit, origin))
         else:
             slots.append(new_slot(lowering.emit, value.type))
@@ -67,8 +67,3 @@ def _can_be_read_later(origin: Tile) -> bool:
     if origin.type.count == 1 or not isinstance(origin.element, PointerType):
         return False
     return not (isinstance(origin, Window) and origin.shared)
-
-
-def _advances_as_one(move: Progress | None) -> bool:
-    """Return whether each turn moves all pointers by one distance, whether arithmetic wraps around or not."""
-    return move is not None and move.is_uniform

@@ -219,7 +219,8 @@ def _each_row(
 def _load_rows(lowering: Lowering, access: MemoryAccess, rows: MemoryRows) -> Tile:
     """Read the tile now, row by row; all of it element by element if a row of pointers is out of the usual."""
     emit, builder, type, dim = lowering.emit, lowering.builder, rows.type, rows.dim
-    copy, outside = permuted_buffer(emit, type, _last(type.rank, dim)), _outside(lowering, access)
+    order = [*(other for other in range(type.rank) if other != dim), dim]
+    copy, outside = permuted_buffer(emit, type, order), _outside(lowering, access)
     if isinstance(rows.elements, ViewElements):
         rows.each(emit, lambda at, row: copy_padded_row(emit, dim, row.window, copy, outside, at, row.count))
         return copy
@@ -258,11 +259,6 @@ def any_odd(
 
     rows.each(emit, visit)
     return builder.not_(builder.load(fine, typ=I1))
-
-
-def _last(rank: int, dim: int) -> list[int]:
-    """Return the dimensions of a tile, one of them last."""
-    return [*(other for other in range(rank) if other != dim), dim]
 
 
 # ---------------------------------------------------------------- elements

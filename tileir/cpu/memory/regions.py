@@ -186,7 +186,8 @@ def span_of_pointers(lowering: Lowering, access: MemoryAccess, extents: Sequence
             continue
         step = builder.sub(address(*moved(origin, dim, I64(1))), first)
         steps.append(step)
-        regular = builder.and_(regular, builder.icmp_unsigned("<", step, _farthest_step(builder, extent)))
+        farthest = I64(FARTHEST // extent) if isinstance(extent, int) else builder.udiv(I64(FARTHEST), extent)
+        regular = builder.and_(regular, builder.icmp_unsigned("<", step, farthest))
         length = builder.mul(step, highest_index(builder, extent))
         if region.wraps_by_dimension:
             end = address(*moved(origin, dim, highest_index(builder, extent)))
@@ -196,11 +197,6 @@ def span_of_pointers(lowering: Lowering, access: MemoryAccess, extents: Sequence
     regular = builder.and_(regular, builder.icmp_unsigned("<", builder.sub(last, first), I64(FARTHEST)))
     distinct = builder.icmp_unsigned(">=", steps[0], I64(size)) if len(steps) == 1 else I1(0)
     return Span(first, last, tuple(steps), size, regular, distinct)
-
-
-def _farthest_step(builder: ir.IRBuilder, extent: Extent) -> ir.Value:
-    """Return the step with which a dimension reaches as far as it may."""
-    return I64(FARTHEST // extent) if isinstance(extent, int) else builder.udiv(I64(FARTHEST), extent)
 
 
 # ---------------------------------------------------------------- elements

@@ -14,7 +14,6 @@ from tileir.cpu.emit.record import TrapKind, TrapSite
 from tileir.cpu.emit.slots import Slot, new_slot, pass_values
 from tileir.cpu.emit.tiles import (
     ExpressionTile,
-    Lowered,
     Tile,
     from_memory,
     materialized,
@@ -75,13 +74,9 @@ def _region(lowering: Lowering, block: Block) -> None:
     with emit.region():
         lowering.run(block)
         used = emit.arena_used
-    if _allocates_beyond(block):
+    # Memory allocated in the region of an `if` lives on until the enclosing loop or function ends.
+    if isinstance(block.parent, control.If) and any(allocations_in(block)):
         emit.arena_used = used
-
-
-def _allocates_beyond(block: Block) -> bool:
-    """Return whether memory allocated in the region of an `if` lives on until the enclosing loop or function ends."""
-    return isinstance(block.parent, control.If) and any(allocations_in(block))
 
 
 @rules(control.If)
@@ -286,7 +281,8 @@ def lower_call(lowering: Lowering, op: Call) -> None:
     body = function.regions[0]
     assert body is not None, "a function has a body"
     for parameter, argument in zip(body.args, op.args):
-        lowering.values[parameter] = _argument(lowering, lowering.values[argument])
+        value = lowering.values[argument]
+        lowering.values[parameter] = materialized(lowering.emit, value) if isinstance(value, Tile) else value
     results = slots_of(lowering, op.outputs)
     end = lowering.builder.append_basic_block("returned")
     with lowering.function(body, JumpTarget(end, results)), lowering.emit.region():
@@ -302,10 +298,6 @@ def _is_part(lowering: Lowering, op: Call, function: Op) -> bool:
     if found and not plan.placement.is_part(function) and plan.placement.sizes.size_of(function) > LARGEST_KERNEL:
         raise UnsupportedError("calls that multiply the code of a function in which tile blocks wait", "cpu", op.loc)
     return found
-
-
-def _argument(lowering: Lowering, value: Lowered) -> Lowered:
-    return materialized(lowering.emit, value) if isinstance(value, Tile) else value
 
 
 @rules(PreviewCall)

@@ -119,7 +119,8 @@ def format_reader(cls: type[Op]) -> ReadOp:
     reads = tuple(directive.read for directive in directives(spec))
     count = len(spec.operands)
     known, copies = inference(spec)
-    finish = _finish_fixed if _is_fixed(spec) else _finish
+    is_fixed = spec.fixed_segments is not None and not any(result.variadic for result in spec.results)
+    finish = _finish_fixed if is_fixed else _finish
     holds_elements = any(isinstance(directive, ConstantElements) for directive in directives(spec))
 
     def read(p: StatementReader) -> Op:
@@ -136,10 +137,6 @@ def format_reader(cls: type[Op]) -> ReadOp:
         return op
 
     return read
-
-
-def _is_fixed(spec: OpSpec) -> bool:
-    return spec.fixed_segments is not None and not any(result.variadic for result in spec.results)
 
 
 def inference(spec: OpSpec) -> tuple[list[Any], tuple[Copy, ...]]:

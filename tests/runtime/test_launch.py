@@ -58,6 +58,8 @@ class TestModule:
             tileir.parse(TWO)["third"]
         with pytest.raises(KeyError, match="third"):
             tileir.launch(tileir.parse(TWO), "third", 1, target="interp")
+        with pytest.raises(KeyError, match="no kernel @0 in <tileir module @demo"):
+            tileir.parse(TWO)[0]
 
     def test_parameters_have_names_and_types(self):
         (parameter,) = tileir.parse(TWO)["first"].parameters
@@ -111,6 +113,8 @@ class TestLaunch:
             (True, TypeError, "got True"),
             ((None, 1), TypeError, "got (None, 1)"),
             (np.zeros(5000), TypeError, "got an object of type ndarray; the grid comes before the kernel's arguments"),
+            (np.ones(5000, np.int32), TypeError, "the grid comes before the kernel's arguments"),
+            (np.ones((3, 2), np.int32), TypeError, "the grid comes before the kernel's arguments"),
         ],
     )
     def test_grids_that_are_refused(self, grid, error, text):

@@ -321,6 +321,7 @@ def test_a_tensor_view_ends_without_a_comma(type: str) -> None:
         ("entry @k(%p: tensor<?xf32>) { return }", "write 'tile<ptr<f32>>'"),
         ("entry @k() {\n  %x = constant <f32: 1.0> : vector<8xf32>\n  return\n}", "write 'tile<8xf32>'"),
         ("entry @k(%n: tile<i32>) { return %n : tile<i32> }", "an entry returns nothing: store the value"),
+        ("entry @k(%n: tile<i32>) { return %n }", "'return' alone in an entry, which stores its results"),
     ],
 )
 def test_habits_of_other_languages_are_told_what_to_write(text: str, hint: str) -> None:

@@ -44,13 +44,14 @@ def usual_grid(grid: tuple[object, ...]) -> Grid | None:
 
 
 def _entries(grid: GridLike, kernel: str) -> list[object]:
-    if isinstance(grid, Iterable) and not isinstance(grid, str | bytes) and getattr(grid, "shape", True):
+    short = getattr(grid, "shape", (1,)) in ((1,), (2,), (3,))
+    if short and isinstance(grid, Iterable) and not isinstance(grid, str | bytes):
         return list(grid)
     return [grid]
 
 
 def _extent(entry: object, kernel: str, grid: GridLike) -> int:
-    if isinstance(entry, bool) or not hasattr(entry, "__index__"):
+    if isinstance(entry, bool) or not hasattr(entry, "__index__") or getattr(entry, "shape", None):
         raise _not_integers(grid, kernel)
     extent = operator.index(entry)
     if not 1 <= extent <= MAX_EXTENT:

@@ -107,7 +107,7 @@ class Module(Memo, core.Module):
     def __getitem__(self, name: str) -> Kernel:
         """The kernel `name`. Raises KeyError with the names there are."""
         if name not in self.kernels:
-            raise KeyError(f"no kernel @{shown(name)} in {self!r}")
+            raise KeyError(f"no kernel @{shown(str(name))} in {self!r}")
         return self.kernels[name]
 
     @cached_property

@@ -133,7 +133,8 @@ def syntax_hint(spec: OpSpec, syntax: str, word: str) -> str:
     """Return the word of an operation's syntax that `word` is near to, or else the syntax."""
     words = set(_TAKEN.findall(syntax))
     near = None if word in words else did_you_mean(word, sorted(words))
-    return near or f"write '{syntax}' ('tileir explain {spec.name}' says more)"
+    alone = ", or 'return' alone in an entry, which stores its results" if spec.name == "return" else ""
+    return near or f"write '{syntax}'{alone} ('tileir explain {spec.name}' says more)"
 
 
 # ---------------------------------------------------------------- memory

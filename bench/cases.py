@@ -61,7 +61,7 @@ def torch() -> object:
     try:
         import torch
     except ImportError:
-        raise Skipped("torch is not installed: pip install 'tileir[bench]'") from None
+        raise Skipped("torch is not installed: pip install '.[bench]'") from None
     torch.set_num_threads(THREADS)
     return torch
 

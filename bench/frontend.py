@@ -119,7 +119,7 @@ def _peer() -> Callable[[str], object]:
         from xdsl.dialects.func import Func
         from xdsl.parser import Parser
     except ImportError:
-        raise Skipped("xdsl is not installed: pip install 'tileir[bench]'") from None
+        raise Skipped("xdsl is not installed: pip install '.[bench]'") from None
 
     def parse(text: str) -> object:
         context = Context()

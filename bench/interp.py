@@ -97,7 +97,7 @@ def _needed() -> None:
         import torch  # noqa: F401
         import triton  # noqa: F401
     except ImportError:
-        raise Skipped("triton or torch is not installed: pip install 'tileir[bench]'") from None
+        raise Skipped("triton or torch is not installed: pip install '.[bench]'") from None
 
 
 def measured(function: Callable[[], list[Row]]) -> Callable[[], list[Row]]:

@@ -34,7 +34,7 @@ lost term still shows; arrays of floats are i32 then. Without --grid, inputs are
 numbers, pairs of edge values, arrays that are given for several parameters, and numbers of the whole range. B must not
 have faults that A has not (the sanitizer looks at some launches of both), nor other outcomes, where the programs have
 atomic operations and are small enough to be explored. Straight-line programs are then compared for all inputs, where
-an SMT solver is installed (pip install 'tileir[prove]'): "equal: proved for all inputs" if it shows that every access
+an SMT solver is installed (pip install z3-solver): "equal: proved for all inputs" if it shows that every access
 has the same operands. Floating-point operations count as equal only on equal operands.
 
 {cli_arguments.GRAMMAR}

@@ -1,4 +1,4 @@
-"""Proofs that two straight-line programs are equal for all inputs, by an SMT solver (`pip install tileir[prove]`).
+"""Proofs that two straight-line programs are equal for all inputs, by an SMT solver, the package z3-solver.
 
     addi %x, %x        x + x, an expression over 32 bits
     iota               the symbol lane0

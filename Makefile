@@ -4,7 +4,9 @@
 #   make test     run the tests
 #   make help     all targets
 
-PYTHON ?= python3
+# Windows, by reading only (a shell such as Git's is needed there): other names for Python and the scripts' folder.
+WINDOWS := $(filter Windows_NT,$(OS))
+PYTHON ?= $(if $(WINDOWS),python,python3)
 VENV   ?= .venv
 JOBS   ?= 2
 # What `make bench-compare` compares with.
@@ -18,7 +20,8 @@ GPU_JOBS ?= 8
 # Processes that tests start find the package compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-BIN := $(VENV)/bin
+SCRIPTS := $(if $(WINDOWS),Scripts,bin)
+BIN := $(VENV)/$(SCRIPTS)
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: help demo test script-test lint types bench bench-sweep bench-compare bench-neighbours bench-foreign bench-farm bench-processors bench-triton docs site playground-test vscode codemirror fuzz cluster-test cutiles tritons gpu-test gpu-bench amd-test amd-code nvidia-code arm-test lock clean
@@ -147,8 +150,8 @@ cluster-test: $(VENV)/.cluster
 
 cutiles: $(CUTILES:%=$(VENV)-cutile-%/.installed)
 	@for version in $(CUTILES); do \
-	  $(VENV)-cutile-$$version/bin/python -c 'import cuda.tile; print("cuda-tile", cuda.tile.__version__)' && \
-	  $(VENV)-cutile-$$version/bin/python -m pytest tests/cutile -n $(JOBS) $(ARGS) || exit 1; \
+	  $(VENV)-cutile-$$version/$(SCRIPTS)/python -c 'import cuda.tile; print("cuda-tile", cuda.tile.__version__)' && \
+	  $(VENV)-cutile-$$version/$(SCRIPTS)/python -m pytest tests/cutile -n $(JOBS) $(ARGS) || exit 1; \
 	done
 
 # An earlier Triton stands in front of the one that is installed. Needs torch; without it all of this is skipped.
@@ -195,38 +198,38 @@ clean:
 # A stamp file for each set of packages, so that nothing is installed twice. The package itself is installed in place:
 # a change of its code needs no new installation.
 
-$(VENV)/bin/python:
+$(VENV)/pyvenv.cfg:
 	@echo "creating $(VENV)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "tileir needs Python 3.10 or newer"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.installed: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "installing tileir into $(VENV)"
 	@$(PIP) install -e .
 	@touch $@
 
-$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.test: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "installing tileir and what its tests need into $(VENV)"
 	@$(PIP) install -e '.[test]'
 	@touch $@ $(VENV)/.installed
 
-$(VENV)/.site: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.site: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "installing what builds the site into $(VENV)"
 	@$(PIP) install -e '.[site]'
 	@touch $@ $(VENV)/.installed
 
-$(VENV)/.fuzz: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.fuzz: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "installing tileir, the fuzzer and what makes code for GPUs into $(VENV)"
 	@$(PIP) install -e '.[test,fuzz,gpu,oracle]'
 	@touch $@ $(VENV)/.installed $(VENV)/.test
 
-$(VENV)/.cluster: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.cluster: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "installing tileir, Dask, Ray, Optuna and schemas of Kubernetes into $(VENV)"
 	@$(PIP) install -e '.[test,dask,ray,tune]' kubernetes-validate==1.37.0
 	@$(PIP) install --no-deps dask-kubernetes==2026.3.0
 	@touch $@ $(VENV)/.installed $(VENV)/.test
 
-$(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.bench: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "installing tileir and its peers into $(VENV)"
 	@$(PIP) install -e '.[bench,oracle]'
 	@touch $@ $(VENV)/.installed
@@ -234,16 +237,16 @@ $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 $(VENV)-cutile-%/.installed: pyproject.toml
 	@echo "installing tileir, torch and cuda-tile ($*) into $(VENV)-cutile-$*"
 	@$(PYTHON) -m venv $(VENV)-cutile-$*
-	@$(VENV)-cutile-$*/bin/python -m pip --disable-pip-version-check -q install -e '.[test,torch]' \
+	@$(VENV)-cutile-$*/$(SCRIPTS)/python -m pip --disable-pip-version-check -q install -e '.[test,torch]' \
 	  'cuda-tile$(patsubst %,==%,$(filter-out newest,$*))'
 	@touch $@
 
-$(VENV)/.gpu: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.gpu: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "installing tileir and what its GPU tests need into $(VENV)"
 	@$(PIP) install -e '.[test,gpu,oracle]'
 	@touch $@ $(VENV)/.installed $(VENV)/.test
 
-$(VENV)/.gpu-bench: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.gpu-bench: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "installing tileir, torch and what GPU code needs into $(VENV)"
 	@$(PIP) install -e '.[gpu,oracle,torch]'
 	@touch $@ $(VENV)/.installed

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -79,6 +80,15 @@ def need_numpy() -> None:
     need_pyodide()
     if not list(PYODIDE.glob("numpy-*.whl")) or not list(PYODIDE.glob("ml_dtypes-*.whl")):
         pytest.skip("NumPy for Pyodide is in its full distribution only, and not in build/pyodide")
+
+
+def test_the_packages_of_the_playground_are_in_that_pyodide() -> None:
+    need_pyodide()
+    worker = (ROOT / "docs/playground/worker.js").read_text(encoding="utf-8")
+    wanted = re.search(r"PACKAGES = (\[.*\]);", worker)
+    assert wanted is not None
+    there = json.loads((PYODIDE / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
+    assert set(json.loads(wanted[1])) == {"numpy", "ml-dtypes"} <= set(there)
 
 
 def test_the_page_says_that_python_cannot_be_loaded_and_from_where(browser: Any, site: str) -> None:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 
 import tileir
 from tests import ptx_machine
@@ -21,22 +22,33 @@ from tileir.runtime.arguments import Argument
 ARCH = "sm_80"
 
 
+CLUSTER_ARCH = "sm_90"
+"""An architecture with clusters."""
+
+
 @cache
-def _compiled(text: str, options: CompileOptions) -> Artifacts:
-    return compile_ttir(text, arch_named(ARCH), options, ["ptx"])
+def _compiled(text: str, arch: str, options: CompileOptions) -> Artifacts:
+    return compile_ttir(text, arch_named(arch), options, ["ptx"])
 
 
-def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], arch: str = ARCH) -> Outcome:
-    """Run on the arrays as they are, and put back what was in them. Raises UnsupportedError and MachineFault."""
-    return ttir.outcome_of(run, kernel, grid, args, arch)
+def outcome(
+    kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], arch: str = ARCH, cluster: int = 1
+) -> Outcome:
+    """Run on the arrays as they are, and put back what was in them. A tile block is a cluster of so many blocks.
+
+    Raises UnsupportedError and MachineFault.
+    """
+    return ttir.outcome_of(partial(_run, cluster=cluster), kernel, grid, args, arch)
 
 
-def run(kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str = ARCH) -> Mail:
+def _run(kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str, cluster: int) -> Mail:
     """Run on the memory of the arguments; gives what the blocks left for the host."""
-    launch = ttir.prepared(kernel, grid, arguments, arch)
-    made = _compiled(launch.program.text, options_for(kernel.entry, arch_named(arch)))
+    launch = ttir.prepared(kernel, grid, arguments, arch, cluster=cluster)
+    options = replace(options_for(kernel.entry, arch_named(arch)), num_ctas=cluster)
+    made = _compiled(launch.program.text, arch, options)
     facts = made.metadata
     assert not facts["global_scratch_size"]
-    code = ptx_machine.Kernel(made.texts["ptx"], facts["name"], 32 * facts["num_warps"], facts["shared"])
+    threads = 32 * facts["num_warps"]
+    code = ptx_machine.Kernel(made.texts["ptx"], facts["name"], threads, facts["shared"], facts["num_ctas"])
     ptx_machine.run(code, grid, [ttir.number(value) for value in launch.values], launch.allocations)
     return launch.mail()

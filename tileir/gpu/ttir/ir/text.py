@@ -11,7 +11,8 @@ from tileir.ir.loc import Location, SourceLoc, file_position
 
 def function_text(function: TtirFunction) -> str:
     """Return a module with `function` as its only entry."""
-    return "\n".join(["module {", *_flat(_Writer().function(function)), "}", ""])
+    cluster = f' attributes {{"ttg.num-ctas" = {function.cluster} : i32}}' if function.cluster > 1 else ""
+    return "\n".join([f"module{cluster} {{", *_flat(_Writer().function(function)), "}", ""])
 
 
 def attribute_text(value: TtirAttribute | ConstantBits) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 import tileir
-from tileir.analysis.disjoint import Proved, Refuted, Undecided, Verdict, disjoint
+from tileir.analysis.disjoint import Proved, Refuted, Undecided, Verdict, disjoint, disjoint_in_turns
 from tileir.analysis.extents import common, extent
 from tileir.analysis.footprint import Footprint, footprints
 
@@ -120,6 +120,50 @@ def test_pointers_that_step_by_a_width(width: int, shift: int, stores: type, nei
     assert type(disjoint(store, store, **fields)) is stores
     assert type(disjoint(load, store, **fields)) is neighbours
     assert type(disjoint(load, store, across_blocks=False, **fields)) is itself
+
+
+ROW = """
+  %first = muli %x, %stride : tile<i32>
+  %first_1 = reshape %first : tile<i32> -> tile<1xi32>
+  %firsts = broadcast %first_1 : tile<1xi32> -> tile<64xi32>
+  %columns_1 = reshape %columns : tile<i32> -> tile<1xi32>
+  %ends = broadcast %columns_1 : tile<1xi32> -> tile<64xi32>
+  %lanes = iota : tile<64xi32>
+  %p_1 = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %ps = broadcast %p_1 : tile<1xptr<f32>> -> tile<64xptr<f32>>
+  %zero = constant <i32: 0> : tile<i32>
+  %step = constant <i32: STEP> : tile<i32>
+  for %i in (%zero to %columns, step %step) : tile<i32> {
+    %i_1 = reshape %i : tile<i32> -> tile<1xi32>
+    %is = broadcast %i_1 : tile<1xi32> -> tile<64xi32>
+    %column = addi %lanes, %is : tile<64xi32>
+    %inside = cmpi less_than %column, %ends, signed : tile<64xi32> -> tile<64xi1>
+    %index = addi %firsts, %column : tile<64xi32>
+    %at = offset %ps, %index : tile<64xptr<f32>>, tile<64xi32> -> tile<64xptr<f32>>
+    %value = constant <f32: 0.0> : tile<64xf32>
+    %written = store_ptr_tko weak %at, %value, %inside : tile<64xptr<f32>>, tile<64xf32>, tile<64xi1> -> token
+  }"""
+
+
+@pytest.mark.parametrize(
+    ("step", "columns", "stride", "blocks", "turns"),
+    [
+        (64, 100, 100, Proved, Proved),
+        (64, 101, 100, Refuted, Proved),
+        (64, 100, 99, Refuted, Proved),
+        (128, 100, 100, Proved, Proved),
+        (32, 100, 100, Proved, Undecided),
+        (63, 100, 100, Proved, Undecided),
+    ],
+)
+def test_rows_of_masked_pointers_are_apart_if_they_are_no_longer_than_their_distance(
+    step: int, columns: int, stride: int, blocks: type, turns: type
+) -> None:
+    (store,) = accesses(ROW.replace("STEP", str(step)))
+    arguments, grid = [None, 100, columns, stride], (10, 1, 1)
+    found = verdict(store, arguments, grid)
+    assert type(found) is blocks or (blocks is Refuted and isinstance(found, Undecided))
+    assert type(disjoint_in_turns(store, arguments=arguments, grid=grid)) is turns
 
 
 def test_an_index_that_could_wrap_around_is_a_condition() -> None:

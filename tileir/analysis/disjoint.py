@@ -4,6 +4,7 @@
     disjoint(store, store, arguments=args)              for these arguments and any grid
     disjoint(store, load, arguments=args, grid=grid)    for this launch
     disjoint(load, store, across_blocks=False)          in one and the same tile block
+    disjoint_in_turns(store, arguments=args, grid=grid) in one tile block, in two turns of a loop
 
 A store at ``4 * columns * row + 4 * column`` with ``0 <= column < columns`` touches one byte from two tile blocks only
 if rows and columns agree: rows are ``columns`` apart, and columns do not reach further. With rows ``128 * block_x + i``
@@ -16,7 +17,7 @@ On a grid of some thousand blocks they are simply computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import NamedTuple
@@ -95,7 +96,23 @@ def disjoint(
     return found if witness is None else witness
 
 
+def disjoint_in_turns(access: Footprint, *, arguments: Sequence[int | None], grid: Grid, trust: bool = True) -> Verdict:
+    """Return whether an access touches no byte in two turns of the loops around it, in one tile block."""
+    if access.unknown:
+        return Undecided(access.unknown)
+    try:
+        known = specialised(access, arguments, grid)
+        pair = _Pair(known, known, grid, trust, False)
+        return pair.proved() if pair.differ_in_turns() else Undecided("nothing tells the turns of a loop apart")
+    except TooLarge:
+        return Undecided("the addresses are too large expressions")
+
+
 # ---------------------------------------------------------------- two accesses
+
+Differences = Mapping[Symbol, tuple[int, int]]
+"""By how much symbols of the first access differ from those of the second: from one number to another."""
+_SAME_BLOCK: Differences = {BlockId(axis): (0, 0) for axis in range(3)}
 
 
 class Agreement(NamedTuple):
@@ -127,28 +144,28 @@ class _Pair:
 
     def verdict(self, across_blocks: bool) -> Verdict:
         if self.a.empty or self.b.empty:
-            return self._proved()
+            return self.proved()
         if self.a.footprint.size != self.b.footprint.size and min(self.a.footprint.size, self.b.footprint.size) < 8:
             return Undecided("elements of less than a byte beside others")
-        agreements = [*self._agreements(), *self._agreements_of_a_view()]
+        agreements = [*self._agreements(across_blocks), *self._agreements_of_a_view()]
         if across_blocks:
             proved = all(self._told_apart(agreements, axis) for axis in range(3) if self.grid[axis] != 1)
             proved = proved or self._all_apart(agreements)
         else:
-            proved = any(self._impossible(agreement, ((0, 0),) * 3) for agreement in agreements)
+            proved = any(self._impossible(agreement, _SAME_BLOCK) for agreement in agreements)
         if proved:
-            return self._proved()
+            return self.proved()
         return Undecided("nothing tells the tile blocks apart" if across_blocks else "nothing tells the accesses apart")
 
-    def _proved(self) -> Proved:
+    def proved(self) -> Proved:
         """Return the proof; its conditions are about symbols of the program alone, not about coordinates."""
         assumed = self.a.assumed | self.b.assumed
         return Proved(frozenset(need.of(need.form.substituted(_of_coordinate)) for need in assumed))
 
     # ------------------------------------------------------------ what must agree
 
-    def _agreements(self) -> Iterator[Agreement]:
-        """Yield coordinates that are equal wherever both touch one byte, and what is left of the addresses."""
+    def _agreements(self, across_blocks: bool) -> Iterator[Agreement]:
+        """Yield coordinates that are equal wherever both touch one byte, and the rest of the addresses."""
         rest_a, rest_b = self.a.footprint.form, self.b.footprint.form
         pairs = list(self._coordinates())
         for pair in pairs:
@@ -157,13 +174,18 @@ class _Pair:
         pairs = list(_shifted(pairs, rest_b - rest_a))
         for pair in pairs:
             rest_b -= pair.stride * pair.shift
-        bounds_a, bounds_b = self.a.bounds(rest_a), self.b.bounds(rest_b)
+        is_same = _is_uniform if across_blocks else _is_of_block
+        (shared, own), (other_shared, other_own) = rest_a.split(is_same), rest_b.split(is_same)
+        bounds_a, bounds_b = self.a.bounds(own + (shared - other_shared)), self.b.bounds(other_own)
         reach = Range(1, bounds_a.low - bounds_b.high - self.b.size + 1, bounds_a.high - bounds_b.low + self.a.size - 1)
         agreeing = self._agreeing(pairs, reach)
         for pair in agreeing:
             yield Agreement(pair.one.form, pair.other.form + pair.shift, 0, 0)
-        if len(agreeing) == len(pairs):
-            yield Agreement(rest_a, rest_b, 1 - self.a.size, self.b.size - 1)
+        for pair in pairs:
+            if pair not in agreeing:
+                rest_a += of(pair.one) * pair.stride
+                rest_b += (of(pair.other) + pair.shift) * pair.stride
+        yield Agreement(rest_a, rest_b, 1 - self.a.size, self.b.size - 1)
 
     def _agreements_of_a_view(self) -> Iterator[Agreement]:
         """Yield all coordinates if both accesses go through one view whose elements all have addresses of their own."""
@@ -243,22 +265,32 @@ class _Pair:
 
     def _told_apart(self, agreements: Sequence[Agreement], axis: int) -> bool:
         """Return whether tile blocks that differ along an axis never agree."""
-        extent = self.grid[axis] or MAX_GRID
-        ranges = [(1 - (other or MAX_GRID), (other or MAX_GRID) - 1) for other in self.grid]
-        signs = ((1, extent - 1), (1 - extent, -1))
-        return any(self._in_strides(one, axis) for one in agreements) or all(
-            any(self._impossible(one, (*ranges[:axis], sign, *ranges[axis + 1 :])) for one in agreements)
-            for sign in signs
+        extents = [extent or MAX_GRID for extent in self.grid]
+        ranges: Differences = {BlockId(at): (1 - extent, extent - 1) for at, extent in enumerate(extents)}
+        return any(self._in_strides(one, axis) for one in agreements) or self._differ(agreements, BlockId(axis), ranges)
+
+    def differ_in_turns(self) -> bool:
+        """Return whether the accesses, which are the same, agree in no two turns of loops around it, in one block."""
+        agreements = list(self._agreements(across_blocks=False))
+        turns = ((turn, self.a.range(turn).high) for turn in self.a.footprint.loops)
+        return all(self._differ(agreements, turn, {**_SAME_BLOCK, turn: (-last, last)}) for turn, last in turns)
+
+    def _differ(self, agreements: Sequence[Agreement], symbol: Symbol, differences: Differences) -> bool:
+        """Return whether two accesses for which a symbol differs never agree."""
+        low, high = differences[symbol]
+        return all(
+            any(self._impossible(one, {**differences, symbol: sign}) for one in agreements)
+            for sign in ((1, high), (low, -1))
         )
 
-    def _impossible(self, agreement: Agreement, differences: Sequence[tuple[int, int]]) -> bool:
-        """Return whether two tile blocks, this far apart along each axis, cannot be in agreement."""
-        one, other = _split(agreement.first), _split(agreement.second)
+    def _impossible(self, agreement: Agreement, differences: Differences) -> bool:
+        """Return whether two accesses, for which symbols differ so, cannot be in agreement."""
+        one, other = _split(agreement.first, differences), _split(agreement.second, differences)
         terms = []
-        for axis, (low, high) in enumerate(differences):
+        for symbol, (low, high) in differences.items():
             # With p = q + d: f * p - g * q = (f - g) * q + f * d.
-            f, g = one[0].get(axis, 0), other[0].get(axis, 0)
-            terms += [Term(f - g, 0, (self.grid[axis] or MAX_GRID) - 1)] if f != g else []
+            f, g, known = one[0].get(symbol, 0), other[0].get(symbol, 0), self.b.range(symbol)
+            terms += [Term(f - g, known.low, known.high)] if f != g else []
             terms += [Term(f, low, high)] if f else []
         # What is one number for both, such as a parameter, drops out if it has the same factor in both.
         (shared, own), (other_shared, other_own) = one[1].split(_is_uniform), other[1].split(_is_uniform)
@@ -270,12 +302,13 @@ class _Pair:
     def _in_strides(self, agreement: Agreement, axis: int) -> bool:
         """Return whether both are ``f * (id + extent * turns)`` plus less than f: loops in steps of the whole grid, in
         which no two tile blocks meet."""
-        step = _split(agreement.first)[0].get(axis, 0)
-        if step == 0 or _split(agreement.second)[0].get(axis, 0) != step:
+        block = BlockId(axis)
+        step = _split(agreement.first, {block})[0].get(block, 0)
+        if step == 0 or _split(agreement.second, {block})[0].get(block, 0) != step:
             return False
 
         def in_steps(product: tuple[Symbol, ...], factor: int) -> bool:
-            return factor % step == 0 and (product == (BlockId(axis),) or GridExtent(axis) in product)
+            return factor % step == 0 and (product == (block,) or GridExtent(axis) in product)
 
         a, b = (form.split(in_steps)[1] for form in (agreement.first, agreement.second))
         rest_a, rest_b = self.a.bounds(a), self.b.bounds(b)
@@ -331,15 +364,20 @@ def _split_ids(form: Expression) -> tuple[Expression, Expression]:
     return form.split(lambda product, factor: all(map(of_ids_alone, product)))
 
 
-def _split(form: Expression) -> tuple[dict[int, int], Expression]:
-    """Return the factors of the tile block ids in a sum, by axis, and the rest, known only by its bounds."""
-    own, rest = form.split(lambda product, factor: len(product) == 1 and isinstance(product[0], BlockId))
-    return {symbol.axis: factor for (symbol,), factor in own.terms.items() if isinstance(symbol, BlockId)}, rest
+def _split(form: Expression, symbols: Container[Symbol]) -> tuple[dict[Symbol, int], Expression]:
+    """Return the factors of some symbols in a sum, and the rest, known only by its bounds."""
+    own, rest = form.split(lambda product, factor: len(product) == 1 and product[0] in symbols)
+    return {symbol: factor for (symbol,), factor in own.terms.items()}, rest
 
 
 def _is_uniform(product: tuple[Symbol, ...], factor: int) -> bool:
     """Return whether a product is the same in all tile blocks of a launch."""
     return all(isinstance(symbol, ScalarParameter | GridExtent) for symbol in product)
+
+
+def _is_of_block(product: tuple[Symbol, ...], factor: int) -> bool:
+    """Return whether a product is the same all over a tile block."""
+    return all(isinstance(symbol, ScalarParameter | GridExtent | BlockId) for symbol in product)
 
 
 def _unreached(low: int, high: int, terms: Sequence[Term]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from tileir.analysis.disjoint import Proved, disjoint
+from tileir.analysis.disjoint import Proved, disjoint, disjoint_in_turns
 from tileir.analysis.footprint import Footprint
 from tileir.ir.core import Op
 from tileir.sanitize.proofs.launch import KnownLaunch
@@ -28,10 +28,16 @@ def quiet_ops(accesses: Sequence[KnownAccess], launch: KnownLaunch) -> frozenset
 
 
 def _is_alone(one: KnownAccess, accesses: Sequence[KnownAccess], times: Counter[Op], launch: KnownLaunch) -> bool:
-    if one.footprint.unknown or (one.access.writes and (one.footprint.loops or times[one.op] > 1)):
+    if one.footprint.unknown or (one.access.writes and (times[one.op] > 1 or not _meets_no_turn(one, launch))):
         return False
     others = (other for other in accesses if one.access.writes or other.access.writes)
     return all(_never_meet(one, other, launch) for other in others)
+
+
+def _meets_no_turn(one: KnownAccess, launch: KnownLaunch) -> bool:
+    """Return whether an access touches no byte in two turns of a loop."""
+    found = disjoint_in_turns(one.footprint, arguments=launch.numbers, grid=launch.grid, trust=False)
+    return found == Proved()
 
 
 def _never_meet(one: KnownAccess, other: KnownAccess, launch: KnownLaunch) -> bool:

@@ -129,7 +129,7 @@ def sanitize_bound(
     from tileir.runtime.claims import layout_notes, plain_views
     from tileir.runtime.interpreter import rank_zero_tile, settings_of
     from tileir.sanitize.memory import WatchedMemory
-    from tileir.sanitize.native import cover, proved_writes, ran_clean
+    from tileir.sanitize.native import cover, proved_launch, ran_clean
     from tileir.sanitize.run import SanitizedLaunch, clean, sanitized
 
     positive("schedules", schedules)
@@ -155,12 +155,12 @@ def sanitize_bound(
     before = [one.copy() for one in memory.writable_bytes()] if copy else []
     try:
         views = kernel.memo("plain views", lambda: plain_views(kernel.entry))
-        written = None
-        if schedules == 1 and not (uninitialized or memory.lent or options):
+        proved = None
+        if schedules == 1 and not (uninitialized or memory.lent) and (options or {}).keys() <= {"output"}:
             unwritten_memory = [allocation for allocation, _ in fresh]
-            written = proved_writes(kernel.entry, _accesses(kernel), quiet, known, unwritten_memory)
-        if written is not None and ran_clean(kernel, launch, arguments, written):
-            cover(launch, written)
+            proved = proved_launch(kernel.entry, _accesses(kernel), quiet, known, unwritten_memory)
+        if proved is not None and ran_clean(kernel, launch, arguments, proved):
+            cover(launch, proved)
             report = clean(launch, kinds)
         else:
             report = sanitized(launch, kinds, schedules, seed, uninitialized)

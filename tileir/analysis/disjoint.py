@@ -29,7 +29,7 @@ from tileir.analysis.expressions import ZERO, Expression, Symbol, TooLarge, numb
 from tileir.analysis.extents import Term, TooHard, common, reached
 from tileir.analysis.footprint import Coordinate, Footprint
 from tileir.analysis.narrowing import ANY_GRID, Grid, NarrowedFootprint, multiple_of, specialised
-from tileir.analysis.ranges import MAX_GRID, Range
+from tileir.analysis.ranges import Range
 from tileir.analysis.symbols import BlockId, Function, GridExtent, Kind, NoWrap, ScalarParameter, StorageKind
 
 Block = tuple[int, int, int]
@@ -265,8 +265,8 @@ class _Pair:
 
     def _told_apart(self, agreements: Sequence[Agreement], axis: int) -> bool:
         """Return whether tile blocks that differ along an axis never agree."""
-        extents = [extent or MAX_GRID for extent in self.grid]
-        ranges: Differences = {BlockId(at): (1 - extent, extent - 1) for at, extent in enumerate(extents)}
+        known = [(block, self.a.range(block), self.b.range(block)) for block in map(BlockId, range(3))]
+        ranges: Differences = {block: (one.low - other.high, one.high - other.low) for block, one, other in known}
         return any(self._in_strides(one, axis) for one in agreements) or self._differ(agreements, BlockId(axis), ranges)
 
     def differ_in_turns(self) -> bool:
@@ -279,8 +279,8 @@ class _Pair:
         """Return whether two accesses for which a symbol differs never agree."""
         low, high = differences[symbol]
         return all(
-            any(self._impossible(one, {**differences, symbol: sign}) for one in agreements)
-            for sign in ((1, high), (low, -1))
+            first > last or any(self._impossible(one, {**differences, symbol: (first, last)}) for one in agreements)
+            for first, last in ((1, high), (low, -1))
         )
 
     def _impossible(self, agreement: Agreement, differences: Differences) -> bool:

@@ -102,4 +102,4 @@ def test_what_looks_like_a_fault_is_not_reported(case: Case) -> None:
     report = case.report()
     assert not report.findings, str(report)
     (proof,) = report.proofs
-    assert proof.races.decided or case.name in ("ordered_message_passing", "f4_neighbours")
+    assert proof.races.decided or case.name == "f4_neighbours"

@@ -259,6 +259,8 @@ def test_accesses_that_hold_a_lock_do_not_race() -> None:
          "%old, %read ="),
         ("%locked = loop", "%early = store_ptr_tko weak %counter, %free : tile<ptr<i32>>, tile<i32> -> token\n"
          "%locked = loop"),
+        ("%was, %unlocked", "%late = store_ptr_tko weak %counter, %new : tile<ptr<i32>>, tile<i32> -> token\n"
+         "%was, %unlocked"),
         ("get_global @lock : tile<ptr<i32>>", "get_global @lock : tile<ptr<i32>>\n"
          "%aside = offset %lock, %block : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>"),
     ],
@@ -278,6 +280,90 @@ def test_a_lock_in_an_array_is_not_the_memory_that_it_guards() -> None:
     memory = np.zeros(2, np.int32)
     assert tileir.prove(kernel, 2, memory[:1], memory[1:], run=False).races.outcome is Answer.ABSENT
     assert tileir.prove(kernel, 2, memory[:1], memory[:1], run=False).races.outcome is not Answer.ABSENT
+
+
+def message(*changes: tuple[str, str]) -> tileir.Kernel:
+    """Return the kernel that hands an array over by a flag, changed."""
+    text = (EXAMPLES / "concurrent" / "message_passing.mlir").read_text()
+    text = text[: text.index("// A relaxed flag")] + "}"
+    for right, wrong in changes:
+        assert right in text
+        text = text.replace(right, wrong)
+    return tileir.parse(text)["message"]
+
+
+def test_a_flag_orders_what_it_is_set_after_and_what_has_seen_it() -> None:
+    report = tileir.prove(message())
+    assert (report.races.outcome, report.races.scope) == (Answer.ABSENT, Scope.ANY)
+    assert "'flag' does not hold 1 before the launch" in report.races.assuming
+    names = ("message_relaxed_flag", "message_no_token_before_flag", "message_no_token_after_wait")
+    faulty = tileir.load(EXAMPLES / "concurrent" / "message_passing.mlir")
+    assert all(tileir.prove(faulty[name]).races.outcome is not Answer.ABSENT for name in names)
+
+
+def test_a_flag_that_is_set_before_the_launch_orders_nothing() -> None:
+    kernel, data, flag = message(), np.zeros(4, np.int32), np.zeros(1, np.int32)
+    for value, decided in ((0, True), (1, False), (2, True)):
+        flag[0] = value
+        report = tileir.prove(kernel, 2, data, flag, run=False)
+        assert (report.races.outcome is Answer.ABSENT and report.races.holds_here) is decided
+    flag[0] = 0
+    report = tileir.sanitize(kernel, 2, data, flag)
+    # The proof is about memory as it was before the run, which has set the flag.
+    assert flag[0] == 1 and report.proofs[0].races.decided
+    flag[0] = 1
+    assert not tileir.sanitize(kernel, 2, data, flag).proofs[0].races.decided
+
+
+def test_a_flag_that_is_tested_once_orders_what_is_done_if_it_is_set() -> None:
+    found = {
+        name: tileir.prove(next(iter(tileir.load(EXAMPLES / "litmus" / f"{name}.mlir").kernels.values()))).races.outcome
+        for name in ("MP1", "MP11", "MP2", "S3", "WAR1")
+    }
+    assert {name for name, outcome in found.items() if outcome is Answer.ABSENT} == {"MP1", "S3", "WAR1"}
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("acquire device %flag", "relaxed device %flag"),
+        ("acquire device %flag", "acquire tl_blk %flag"),
+        ("release device %flag", "relaxed device %flag"),
+        ("release device %flag", "release tl_blk %flag"),
+        ("%flag, %one token=%written", "%flag, %one"),
+        ("%flag, %one token", "%flag, %zero token"),
+        ("%flag, %one token", "%flag, %block token"),
+        ("cmpi equal %value, %one", "cmpi not_equal %value, %one"),
+        ("cmpi equal %value, %one", "cmpi equal %value, %zero"),
+        ("cmpi equal %value, %one", "cmpi equal %block, %one"),
+        ("cmpi equal %block, %zero", "cmpi not_equal %block, %zero"),
+        ("%at token=%ready", "%at token=%fresh"),
+        ("%at token=%ready", "%at"),
+        ("break %seen", "break %before"),
+        ("%written = store", "%early = store_ptr_tko release device %flag, %one : tile<ptr<i32>>, tile<i32> -> token\n"
+         "%written = store"),
+        ("%found, %read", "%early = store_ptr_tko relaxed device %flag, %one : tile<ptr<i32>>, tile<i32> -> token\n"
+         "%found, %read"),
+        ("%told =", "%late = store_ptr_tko weak %at, %lanes : tile<4xptr<i32>>, tile<4xi32> -> token\n%told ="),
+    ],
+)  # fmt: skip
+def test_what_is_no_handover_orders_nothing(right: str, wrong: str) -> None:
+    assert tileir.prove(message((right, wrong))).races.outcome is not Answer.ABSENT
+
+
+@pytest.mark.parametrize("around", ["for %i in (%zero to %two, step %one) : tile<i32>", "loop"])
+def test_a_flag_that_is_set_again_orders_nothing(around: str) -> None:
+    kernel = message(
+        ("%lanes = iota", "%two = constant <i32: 2> : tile<i32>\n%lanes = iota"),
+        ("if %first {", f"if %first {{\n{around} {{"),
+        ("    } else {", "}\n} else {"),
+    )
+    assert tileir.prove(kernel).races.outcome is not Answer.ABSENT
+
+
+def test_a_flag_in_the_memory_that_it_hands_over_orders_nothing() -> None:
+    memory = np.zeros(4, np.int32)
+    assert tileir.prove(message(), 2, memory, memory[3:], run=False).races.outcome is not Answer.ABSENT
 
 
 @pytest.mark.parametrize(("guard", "decided"), [("not_equal %x, %c0", True), ("not_equal %x, %c1", False)])

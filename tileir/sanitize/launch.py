@@ -310,12 +310,15 @@ def _accesses(kernel: Kernel) -> list[KnownAccess]:
 def known_launch(kernel: Kernel, grid: Grid | None, arguments: Sequence[Argument] | None) -> KnownLaunch:
     """Return the facts about launches that a proof may use; all launches if the grid or the arguments are None."""
     from tileir.sanitize.proofs.launch import KnownLaunch
+    from tileir.sanitize.proofs.synchronisation import flags_before
 
     names = [parameter.name for parameter in kernel.parameters]
     if arguments is None:
         return KnownLaunch(names, (None,) * len(names), grid or ANY_GRID)
     found = {index: array for index, argument in enumerate(arguments) if (array := _array(argument)) is not None}
-    return KnownLaunch(names, tuple(map(_integer, arguments)), grid or ANY_GRID, found, given=True)
+    readable = {index: array for index, array in found.items() if isinstance(arguments[index], ArrayArgument)}
+    flags = flags_before(_accesses(kernel), readable)
+    return KnownLaunch(names, tuple(map(_integer, arguments)), grid or ANY_GRID, found, flags, given=True)
 
 
 def _integer(argument: Argument) -> int | None:

@@ -17,6 +17,7 @@ from tileir.analysis.effects import reachable
 from tileir.analysis.extents import Extent
 from tileir.analysis.narrowing import Grid
 from tileir.host.allocation import Allocation
+from tileir.ir.core import Op
 from tileir.ops.core import GetTileBlockId
 from tileir.ops.module import Entry
 
@@ -77,14 +78,15 @@ class KnownArray:
 class KnownLaunch:
     """Launches of a kernel with these `parameters`.
 
-    `numbers` are the integer arguments by position, None where one may be any; `arrays` those of pointer parameters.
-    `grid` has None along the axes that may have any extent.
+    `numbers` are the integer arguments by position, None where one may be any; `arrays` those of pointer parameters;
+    `flags` what memory holds where stores set flags. `grid` has None along the axes that may have any extent.
     """
 
     parameters: Sequence[str]
     numbers: Sequence[int | None]
     grid: Grid
     arrays: Mapping[int, KnownArray] = field(default_factory=dict)
+    flags: Mapping[Op, bytes] = field(default_factory=dict)
     given: bool = False
 
     @property
@@ -103,13 +105,13 @@ class KnownLaunch:
             for one, other in combinations(self.arrays, 2)
             if self.arrays[one].overlaps(self.arrays[other])
         )
-        return tuple(self.numbers), self.grid, self.given, arrays, shared
+        return tuple(self.numbers), self.grid, self.given, arrays, shared, tuple(self.flags.items())
 
     def on(self, grid: Grid) -> KnownLaunch:
         return replace(self, grid=grid)
 
     def without_arguments(self) -> KnownLaunch:
-        return replace(self, numbers=(None,) * len(self.numbers), arrays={}, given=False)
+        return replace(self, numbers=(None,) * len(self.numbers), arrays={}, flags={}, given=False)
 
 
 def open_grid(entry: Entry, launched: Grid | None) -> Grid:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -44,12 +44,14 @@ def known_accesses(entry: Entry) -> list[KnownAccess]:
     return [KnownAccess(op, footprint) for footprint, op in op_footprints(entry)]
 
 
-def conflicting(accesses: Sequence[KnownAccess]) -> Iterator[tuple[KnownAccess, KnownAccess]]:
+def conflicting(
+    accesses: Sequence[KnownAccess], role: Callable[[Op], Hashable]
+) -> Iterator[tuple[KnownAccess, KnownAccess]]:
     """Yield pairs of accesses, also of one with itself, that would race if they met in two tile blocks: of accesses
-    that are alike only the first."""
+    that are alike, and have the same `role` in what orders them, only the first."""
     firsts: dict[tuple[object, ...], KnownAccess] = {}
     for one in accesses:
-        firsts.setdefault(one.key, one)
+        firsts.setdefault((*one.key, role(one.op)), one)
     different = list(firsts.values())
     for at, one in enumerate(different):
         for other in different[at:]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, product
@@ -14,14 +14,15 @@ from tileir.analysis.footprint import Footprint
 from tileir.analysis.narrowing import Grid
 from tileir.analysis.ranges import Range
 from tileir.analysis.symbols import BlockId, GridExtent, NoWrap, ScalarParameter, Storage, StorageKind, Turn, Unknown
+from tileir.ir.core import Op
 from tileir.ir.diagnostics import place_text
 from tileir.ops.module import Entry
 from tileir.sanitize.clocks import Site
 from tileir.sanitize.findings import Finding, at
 from tileir.sanitize.proofs import smt
 from tileir.sanitize.proofs.launch import Keep, KnownLaunch
-from tileir.sanitize.proofs.locks import CriticalSection, sections
 from tileir.sanitize.proofs.pairs import KnownAccess, PairResult, apart, conflicting
+from tileir.sanitize.proofs.synchronisation import CriticalSection, Handover, synchronised
 from tileir.sanitize.proofs.verdict import Answer, ProofVerdict, Scope, Scoped, grid_text, widest
 
 MOST_PAIRS = 1 << 11
@@ -65,11 +66,18 @@ class RaceProof:
 
 def prove_races(entry: Entry, accesses: Sequence[KnownAccess], scopes: Sequence[Scoped], keep: Keep) -> RaceProof:
     """Prove in the widest of `scopes` that no tile blocks race; else name the obstacle."""
-    pairs = list(islice(conflicting(accesses), MOST_PAIRS + 1))
+    ordering = [synchronised(entry, accesses, launch) for _, launch in scopes]
+
+    def role(op: Op) -> Hashable:
+        return tuple(one.role(op) for orders in ordering for one in orders)
+
+    pairs = list(islice(conflicting(accesses, role), MOST_PAIRS + 1))
     if len(pairs) > MOST_PAIRS:
         return RaceProof(_open(f"there are more than {MOST_PAIRS:,} pairs of accesses"))
-    held = partial(sections, entry, accesses)
-    tries = [keep(("races", scope, launch.key), partial(_try, pairs, scope, launch, held)) for scope, launch in scopes]
+    tries = [
+        keep(("races", scope, launch.key, *orders), partial(_try, pairs, scope, launch, orders))
+        for (scope, launch), orders in zip(scopes, ordering)
+    ]
     last = tries[-1]
     collision = next((one.collision for one in reversed(tries) if one.collision is not None), None)
     verdict = widest([one.verdict for one in tries], scopes)
@@ -94,9 +102,9 @@ def _try(
     pairs: Sequence[tuple[KnownAccess, KnownAccess]],
     scope: Scope,
     launch: KnownLaunch,
-    held: Callable[[KnownLaunch], list[CriticalSection]],
+    orders: Sequence[CriticalSection | Handover],
 ) -> _Try:
-    results = list(_results(pairs, launch, held(launch), launch.given and launch.extents is not None))
+    results = list(_results(pairs, launch, orders, launch.given and launch.extents is not None))
     verdict = _absent(scope, launch, results) if all(result.proved for result in results) else None
     if launch.given and any(result.assumes_numbers for result in results):
         verdict = None
@@ -110,14 +118,14 @@ def _at(collision: Collision) -> tuple[Scope, Grid]:
 def _results(
     pairs: Iterable[tuple[KnownAccess, KnownAccess]],
     launch: KnownLaunch,
-    held: Sequence[CriticalSection],
+    orders: Sequence[CriticalSection | Handover],
     to_the_end: bool,
 ) -> Iterator[PairResult]:
     """Yield the result for each pair, up to one that certainly meets. Unless `to_the_end`, the solver is not asked once
     a pair is open, and only some more are compared."""
     compared = 0
     for one, other in pairs:
-        ordered = (section.orders(one, other) for section in held)
+        ordered = (each.orders(one, other) for each in orders)
         found = next(filter(None, ordered), None) or apart(one, other, launch)
         if not compared and (not found.proved or found.assumes_numbers):
             found = smt.apart(one, other, launch, found)

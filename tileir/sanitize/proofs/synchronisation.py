@@ -1,4 +1,6 @@
-"""Critical sections: accesses that a tile block makes while it holds a lock that all tile blocks take.
+"""Accesses that synchronisation orders: those that hold a lock, and those on both sides of a flag.
+
+A *critical section* stands behind a loop that takes a lock, which all tile blocks take:
 
     %locked = loop : token {
       %before, %tried = atomic_cas_tko acquire device %lock, %free, %held : ...
@@ -12,23 +14,36 @@ Whoever leaves the loop has read that the lock is free. It reads so from what me
 a tile block that had the lock, and as the swap is one step no two read it from the same write. So the holders form a
 chain in which each unlock is released to the next swap, which acquires: what stands between, with tokens on both sides,
 happens before all that later holders do. Nothing else may write the lock.
+
+A *handover* has one store that releases a flag, which one tile block makes once, and others that wait for it:
+
+    %told = store_ptr_tko release device %flag, %one token=%written : ...
+    %ready = loop : token {                                 or `if %set { ... }`, with tokens from %seen
+      %value, %seen = load_ptr_tko acquire device %flag : ...
+      %set = cmpi equal %value, %one, signed : ...
+      if %set { break %seen : token }
+    }
+
+Memory did not hold that value before, and nothing else writes the flag: who has read it has read it from that store.
+What the store waits for happens before all that waits for the load.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tileir.analysis.disjoint import Proved
-from tileir.analysis.effects import MemoryAccess, access_of, accesses_of
+from tileir.analysis.effects import MemoryAccess, access_of, accesses_of, token_results
 from tileir.analysis.expressions import Expression
+from tileir.analysis.symbols import StorageKind
 from tileir.analysis.values import numbers
 from tileir.ir.attributes import AtomicMode, MemoryScope, Predicate
 from tileir.ir.core import Op, Value
 from tileir.ir.types import TokenType
 from tileir.ops import control, core, integer, pointers
 from tileir.ops.module import Entry
-from tileir.sanitize.proofs.launch import KnownLaunch
+from tileir.sanitize.proofs.launch import KnownArray, KnownLaunch
 from tileir.sanitize.proofs.pairs import KnownAccess, PairResult, apart
 
 WIDE = (MemoryScope.DEVICE, MemoryScope.SYS)
@@ -45,66 +60,73 @@ class CriticalSection:
         """Return the result that two accesses never happen at the same time; None if one is outside."""
         return PairResult(Proved(), self.assuming) if {one.op, other.op} <= self.ops else None
 
+    def role(self, op: Op) -> Hashable:
+        return op in self.ops
 
-def sections(entry: Entry, accesses: Sequence[KnownAccess], launch: KnownLaunch) -> list[CriticalSection]:
-    """Return the critical sections of an entry."""
+
+@dataclass(frozen=True)
+class Handover:
+    """The operations that happen `before` a flag is set, those `after` it has been seen, and the conditions of it."""
+
+    before: frozenset[Op]
+    after: frozenset[Op]
+    assuming: frozenset[str]
+
+    def orders(self, one: KnownAccess, other: KnownAccess) -> PairResult | None:
+        """Return the result that one access happens before the other; None if that is not so."""
+        pairs = ((one.op, other.op), (other.op, one.op))
+        ordered = any(first in self.before and last in self.after for first, last in pairs)
+        return PairResult(Proved(), self.assuming) if ordered else None
+
+    def role(self, op: Op) -> Hashable:
+        return op in self.before, op in self.after
+
+
+def synchronised(
+    entry: Entry, accesses: Sequence[KnownAccess], launch: KnownLaunch
+) -> list[CriticalSection | Handover]:
+    """Return the critical sections and the handovers of an entry."""
+    known = {one.op: one for one in accesses}
+    if len(known) < len(accesses):
+        return []
     loops = [op for op in entry.body.ops if isinstance(op, control.Loop)]
-    return [found for loop in loops if (found := _section(entry, loop, accesses, launch)) is not None]
+    found = [_section(entry, loop, known, launch) for loop in loops]
+    handovers = [_handover(one, known, launch) for one in accesses if _sets(one.access)]
+    return [one for one in (*found, *handovers) if one is not None]
+
+
+# ---------------------------------------------------------------- critical sections
 
 
 def _section(
-    entry: Entry, loop: control.Loop, accesses: Sequence[KnownAccess], launch: KnownLaunch
+    entry: Entry, loop: control.Loop, known: Mapping[Op, KnownAccess], launch: KnownLaunch
 ) -> CriticalSection | None:
-    known = {one.op: one for one in accesses}
     taking = _taking(loop)
-    if taking is None or len(known) < len(accesses):
+    if taking is None:
         return None
     swap, locked = taking
     lock = known[swap.op]
     ends = [access for access in accesses_of(entry) if access.op.parent is entry.body and _frees(access, swap)]
-    same = [one for one in accesses if one.footprint.storage == lock.footprint.storage]
+    same = _in_memory_of(lock, known)
     if len(ends) != 1 or {one.op for one in same} != {swap.op, ends[0].op}:
         return None
-    if not all(_is_one_element(one) and _touched(one) == _touched(lock) for one in same):
+    if not all(map(_is_one_element, same)) or len(set(map(_touched, same))) > 1:
         return None
-    if not _waits_for(ends[0].op, locked):
-        return None
-    others = [apart(lock, one, launch) for one in accesses if one not in same]
-    if not all(found.verdict == Proved() for found in others):
+    assuming = _untouched(lock, known, launch)
+    if assuming is None or not _waits_for(ends[0].op, locked):
         return None
     before = _before(ends[0].op)
-    ops = frozenset(one.op for one in accesses if one.op in before and _waits_for(one.op, locked))
-    return CriticalSection(ops, frozenset[str]().union(*(found.assuming for found in others)))
+    return CriticalSection(frozenset(op for op in known if op in before and _waits_for(op, locked)), assuming)
 
 
 def _taking(loop: control.Loop) -> tuple[MemoryAccess, Value] | None:
     """Return the swap of a loop that is left only if it has found the lock free, and the token of having it."""
-    found = list(accesses_of(loop))
-    exits = [op for op in loop.walk() if isinstance(op, control.Break | control.Return)]
-    if len(found) != 1 or len(exits) != 1:
+    found = _waiting(loop)
+    if found is None:
         return None
-    (swap,), (leave,) = found, exits
-    around = leave.parent_op
-    if not isinstance(leave, control.Break) or not isinstance(around, control.If) or leave.parent is not around.then:
-        return None
+    swap, sought, locked = found
     free, held = _constant(swap.expected), _constant(swap.value)
-    strong = swap.acquires and swap.scope in WIDE and swap.mask is None
-    if around.parent is not loop.body or swap.op.parent is not loop.body or not strong or free is None or held is None:
-        return None
-    if free == held or not _is_equal(around.condition, swap):
-        return None
-    token = next((value for value in swap.op.results if value is not swap.result), None)
-    places = [at for at, value in enumerate(leave.operands) if value is token]
-    return (swap, loop.outputs[places[0]]) if token is not None and places else None
-
-
-def _is_equal(condition: Value, swap: MemoryAccess) -> bool:
-    """Return whether a condition says that a swap has found what it expected."""
-    op = condition.op
-    if not isinstance(op, integer.CmpI) or op.comparison_predicate is not Predicate.EQUAL:
-        return False
-    one, other = (op.lhs, op.rhs) if op.lhs is swap.result else (op.rhs, op.lhs)
-    return one is swap.result and _constant(other) == _constant(swap.expected)
+    return (swap, locked) if sought == free and held is not None and held != free else None
 
 
 def _frees(access: MemoryAccess, swap: MemoryAccess) -> bool:
@@ -113,6 +135,122 @@ def _frees(access: MemoryAccess, swap: MemoryAccess) -> bool:
         return False
     kept = access.op.attributes.get("mode") is AtomicMode.XCHG if access.updates else not access.reads
     return kept and _constant(access.value) == _constant(swap.expected)
+
+
+# ---------------------------------------------------------------- handovers
+
+
+def _sets(access: MemoryAccess) -> bool:
+    """Return whether an access is a store that may release a flag."""
+    strong = access.releases and access.scope in WIDE and access.mask is None
+    return strong and not access.reads and _constant(access.value) is not None
+
+
+def _handover(flag: KnownAccess, known: Mapping[Op, KnownAccess], launch: KnownLaunch) -> Handover | None:
+    """Return the handover by a store; None if others may write its flag, or several tile blocks, or one of them twice,
+    or if memory may hold that value before."""
+    value, storage = _constant(flag.access.value), flag.footprint.storage
+    if value is None or storage is None or storage.kind is not StorageKind.PARAMETER or flag.footprint.loops:
+        return None
+    if not _is_one_element(flag) or flag.footprint.size < 8:
+        return None
+    if any(one is not flag and one.access.writes for one in _in_memory_of(flag, known)):
+        return None
+    assuming, alone = _untouched(flag, known, launch), apart(flag, flag, launch)
+    if assuming is None or alone.verdict != Proved() or alone.assuming or _holds_before(flag, value, launch):
+        return None
+    before = frozenset(op for op in _before(flag.op) if op.parent is flag.op.parent)
+    after = frozenset(op for op in known if any(_waits_for(op, token) for token in _seen(flag, value, known, op)))
+    unset = f"'{launch.parameters[storage.number]}' does not hold {value} before the launch"
+    return Handover(before, after, assuming | {unset}) if before and after else None
+
+
+def _seen(flag: KnownAccess, value: int, known: Mapping[Op, KnownAccess], op: Op) -> Iterator[Value]:
+    """Yield the tokens of having read a value of a flag: of loops that wait for it, and where an operation stands in
+    an `if` that tests for it, of the load."""
+    for one in _in_memory_of(flag, known):
+        if one is flag or not _is_one_element(one) or _touched(one) != _touched(flag):
+            continue
+        loop = one.op.parent_op
+        found = _waiting(loop) if isinstance(loop, control.Loop) else None
+        if found is not None and found[:2] == (one.access, value):
+            yield found[2]
+        elif _is_wide_acquire(one.access) and any(_sought(test, one.access) == value for test in _tests_around(op)):
+            yield from token_results(one.op)
+
+
+def _tests_around(op: Op) -> Iterator[Value]:
+    """Yield the conditions that hold where an operation runs."""
+    while (around := op.parent_op) is not None:
+        if isinstance(around, control.If) and op.parent is around.then:
+            yield around.condition
+        op = around
+
+
+def flags_before(accesses: Sequence[KnownAccess], arrays: Mapping[int, KnownArray]) -> dict[Op, bytes]:
+    """Return what memory holds, before a launch, where stores may set flags."""
+    held = {}
+    for one in accesses:
+        storage = one.footprint.storage
+        array = None if storage is None or storage.kind is not StorageKind.PARAMETER else arrays.get(storage.number)
+        if array is not None and _sets(one.access) and _is_one_element(one):
+            first = one.footprint.form.constant
+            if array.low <= first <= array.high - one.footprint.bytes:
+                held[one.op] = array.memory.bytes[first - array.low :][: one.footprint.bytes].tobytes()
+    return held
+
+
+def _holds_before(flag: KnownAccess, value: int, launch: KnownLaunch) -> bool:
+    """Return whether a flag may hold a value before a given launch."""
+    size = flag.footprint.bytes
+    number = (value % (1 << 8 * size)).to_bytes(size, "little")
+    return launch.given and launch.flags.get(flag.op, number) == number
+
+
+# ---------------------------------------------------------------- locks and flags
+
+
+def _waiting(loop: control.Loop) -> tuple[MemoryAccess, int, Value] | None:
+    """Return the access of a loop that is left only once it has found a number, that number, and the token of it."""
+    found = list(accesses_of(loop))
+    exits = [op for op in loop.walk() if isinstance(op, control.Break | control.Return)]
+    if len(found) != 1 or len(exits) != 1:
+        return None
+    (access,), (leave,) = found, exits
+    around = leave.parent_op
+    if not isinstance(leave, control.Break) or not isinstance(around, control.If) or leave.parent is not around.then:
+        return None
+    if around.parent is not loop.body or access.op.parent is not loop.body or not _is_wide_acquire(access):
+        return None
+    sought = _sought(around.condition, access)
+    tokens = [result for value, result in zip(leave.operands, loop.outputs) if value in token_results(access.op)]
+    return None if sought is None or not tokens else (access, sought, tokens[0])
+
+
+def _is_wide_acquire(access: MemoryAccess) -> bool:
+    return access.acquires and access.scope in WIDE and access.mask is None
+
+
+def _sought(condition: Value, access: MemoryAccess) -> int | None:
+    """Return the number that a condition says an access has found."""
+    op = condition.op
+    if not isinstance(op, integer.CmpI) or op.comparison_predicate is not Predicate.EQUAL:
+        return None
+    one, other = (op.lhs, op.rhs) if op.lhs is access.result else (op.rhs, op.lhs)
+    return _constant(other) if one is access.result else None
+
+
+def _in_memory_of(one: KnownAccess, known: Mapping[Op, KnownAccess]) -> list[KnownAccess]:
+    return [other for other in known.values() if other.footprint.storage == one.footprint.storage]
+
+
+def _untouched(one: KnownAccess, known: Mapping[Op, KnownAccess], launch: KnownLaunch) -> frozenset[str] | None:
+    """Return the conditions under which accesses to other memories do not touch that of an access."""
+    others = [other for other in known.values() if other.footprint.storage != one.footprint.storage]
+    found = [apart(one, other, launch) for other in others]
+    if any(result.verdict != Proved() for result in found):
+        return None
+    return frozenset[str]().union(*(result.assuming for result in found))
 
 
 def _is_one_element(one: KnownAccess) -> bool:

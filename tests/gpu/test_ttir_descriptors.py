@@ -233,7 +233,7 @@ def test_an_extent_that_coordinates_cannot_reach_goes_by_address(view):
     """The launch says so, as it does for code that expects smaller ones."""
     kernel = stack(view, "i32")
     numbers = np.random.default_rng(1).integers(-9, 9, 3 * 8192).astype(np.float16)
-    args = [numbers, np.zeros((64, 64), np.float32), 0, 0, WIDE_EXTENT]
+    args = [numbers, np.zeros((64, 64), np.float32), 0, 0, np.uint32(WIDE_EXTENT)]
     assert ttir.lowered(kernel, "sm_90").narrow == (("arith.extui", 64, ("parameter", 4)),)
     wide = ttir.lowered(kernel, "sm_90", wide_extents=True)
     assert (descriptors(wide.text), wide.narrow) == (0, ())
@@ -244,7 +244,7 @@ def test_an_extent_that_coordinates_cannot_reach_goes_by_address(view):
 def test_code_that_expects_smaller_extents_stops_at_a_larger_one():
     """Whoever launches it without asking for other code."""
     kernel = stack(STACKED[0], "i32")
-    args = [np.zeros(3 * 8192, np.float16), np.zeros((64, 64), np.float32), 0, 0, WIDE_EXTENT]
+    args = [np.zeros(3 * 8192, np.float16), np.zeros((64, 64), np.float32), 0, 0, np.uint32(WIDE_EXTENT)]
     with pytest.raises(MachineFault, match="the PTX stops at a trap"):
         ttir.run(kernel, (1,), bind(kernel, args, target_named("interp")), "sm_90", told_wide=False)
 

@@ -169,7 +169,7 @@ class TestIndices:
     VIEW = "partition_view<tile=(4), padding_value = nan, TV>"
 
     @pytest.mark.parametrize(
-        ("kind", "value"), [("i32", -1), ("i64", -1), ("i8", -1), ("i16", 1 << 15), ("i64", 1 << 62)]
+        ("kind", "value"), [("i32", -1), ("i64", -1), ("i8", -1), ("i16", np.uint16(1 << 15)), ("i64", 1 << 62)]
     )
     def test_they_are_unsigned_and_do_not_wrap_around(self, target, kind, value):
         array, out = np.ones(8, np.float32), np.zeros(4, np.float32)
@@ -356,7 +356,7 @@ class TestDynamicShapes:
         assert self.run(target, "i32", 7, 4) == [7, 4]
 
     def test_they_are_unsigned(self, target):
-        assert self.run(target, "i8", 255, 4) == [-1, -128]
+        assert self.run(target, "i8", np.uint8(255), 4) == [-1, -128]
 
     def test_extent_0_is_a_warning_and_leaves_no_element(self, target):
         with pytest.warns(UserWarning, match="the dynamic extent 0 of dimension 0 is not positive"):

@@ -44,7 +44,14 @@ class MachineCode:
 
 
 def machine_code(cubin: bytes) -> MachineCode:
-    code, usage = _about(cubin, ("nvdisasm", "-c"), ("cuobjdump", "-res-usage"))
+    import triton
+
+    tools = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        code = _said(tools / "nvdisasm", "-c", file.name)
+        usage = _said(tools / "cuobjdump", "-res-usage", file.name)
     found = re.search(r"STACK:(\d+)", usage)
     assert found is not None, usage
     names, jumps = _parsed(code)
@@ -53,22 +60,6 @@ def machine_code(cubin: bytes) -> MachineCode:
     inner = [(a, b) for a, b in spans if not any((c, d) != (a, b) and a <= c and d <= b for c, d in spans)]
     loops, nests = (tuple(Loop(tuple(names[a : b + 1])) for a, b in some) for some in (inner, every))
     return MachineCode(tuple(names), loops, nests, int(found[1]))
-
-
-def attributes(cubin: bytes) -> str:
-    """What a cubin tells the driver, in words."""
-    return _about(cubin, ("cuobjdump", "-elf"))[0]
-
-
-def _about(cubin: bytes, *commands: tuple[str, str]) -> list[str]:
-    """What tools say of a cubin."""
-    import triton
-
-    tools = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(cubin)
-        file.flush()
-        return [_said(tools / tool, option, file.name) for tool, option in commands]
 
 
 def _said(*command: str | Path) -> str:

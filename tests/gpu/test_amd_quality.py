@@ -86,7 +86,7 @@ class TestChoiceOfOptions:
         monkeypatch.setattr(program, "compile_ttir", compile_ttir)
         monkeypatch.setattr(program, "_spilled", lambda artifacts: artifacts.binary[0])
         monkeypatch.setattr(
-            program, "options_for", lambda entry, arch, requested, clusters: CompileOptions(requested.warps or 4, 2)
+            program, "options_for", lambda entry, arch, requested: CompileOptions(requested.warps or 4, 2)
         )
         return tried
 

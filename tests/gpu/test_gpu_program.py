@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from machine_code import attributes
 from ttir_gemm import Gemm
 
 import tileir
 from tileir.cache import Cache
-from tileir.examples import FOLDER
-from tileir.gpu import compiler, program
+from tileir.gpu import program
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, CompileOptions, RegisterError, RequestedOptions
 from tileir.gpu.executable import Executable, Scratch
@@ -80,7 +76,7 @@ class TestCache:
         executable(source(COPY.replace("weak %from", "relaxed device %from")), SM_90, [UNKNOWN], cache)
         executable(source(COPY), SM_80, [UNKNOWN], cache)
         executable(source(COPY), SM_90, [ALIGNED], cache)
-        monkeypatch.setattr(program, "options_for", lambda *given, **more: CompileOptions(num_warps=8))
+        monkeypatch.setattr(program, "options_for", lambda entry, arch, requested: CompileOptions(num_warps=8))
         executable(source(COPY), SM_90, [UNKNOWN], cache)
         assert len(compilations) == 5
 
@@ -141,9 +137,7 @@ class TestMemoryOfABlock:
             return Artifacts({}, b"", {name: size * options.num_stages for name, size in self.sizes.items()})
 
         monkeypatch.setattr(program, "compile_ttir", compile_ttir)
-        monkeypatch.setattr(
-            program, "options_for", lambda entry, arch, requested, clusters: CompileOptions(num_stages=4)
-        )
+        monkeypatch.setattr(program, "options_for", lambda entry, arch, requested: CompileOptions(num_stages=4))
         return asked
 
     @pytest.mark.parametrize(
@@ -179,7 +173,7 @@ def test_warps_are_fewer_where_one_stage_needs_too_much_memory(monkeypatch):
         return Artifacts({}, b"", {"shared": 30_000 * options.num_warps * options.num_stages})
 
     monkeypatch.setattr(program, "compile_ttir", compile_ttir)
-    monkeypatch.setattr(program, "options_for", lambda entry, arch, requested, clusters: CompileOptions(16, 3))
+    monkeypatch.setattr(program, "options_for", lambda entry, arch, requested: CompileOptions(16, 3))
     made = program.compiled(source(COPY), SM_90, [], ["cubin"])
     assert (made.options.num_warps, made.options.num_stages, len(made.rejected)) == (4, 1, 4)
     with pytest.raises(tileir.UnsupportedError, match="1440000 bytes of shared memory"):
@@ -211,7 +205,7 @@ class TestRegistersOfABlock:
         monkeypatch.setattr(
             program,
             "options_for",
-            lambda entry, arch, requested, clusters: CompileOptions(requested.warps or 16, 3, maxnreg=128),
+            lambda entry, arch, requested: CompileOptions(requested.warps or 16, 3, maxnreg=128),
         )
         return tried
 
@@ -257,37 +251,6 @@ class TestCompiler:
         (rejected,) = made.rejected
         assert rejected.options.num_warps == 16
         assert "needs 154 registers or more, of 128" in rejected.why
-
-    def test_a_hint_makes_a_cluster_of_a_tile_block(self, cache):
-        clustered = source(COPY.replace(") {", ") optimization_hints=<sm_90 = {num_cta_in_cga = 4}> {", 1))
-        assert executable(clustered, SM_90, [], cache).cluster == 4
-        made = program.compiled(clustered, SM_90, [], ["ptx", "cubin"])
-        assert ".reqnctapercluster 4" in made.artifacts.texts["ptx"]
-        assert "CTA_PER_CLUSTER" in attributes(made.artifacts.binary)
-        assert executable(clustered, SM_100, [], cache).cluster == 1
-
-    @pytest.mark.parametrize(
-        ("path", "hint_is_taken"),
-        [("prefix_sum", False), ("concurrent/look_back", False), ("mutex", True)],
-        ids=["scan", "waiting", "locking"],
-    )
-    def test_a_tile_block_is_no_cluster_where_that_has_no_code_or_might_not_end(self, path, hint_is_taken):
-        text = (FOLDER / f"{path}.mlir").read_text()
-        hinted = re.sub(
-            r"(entry @\w+\([^{]*\)) \{", r"\1 optimization_hints=<default = {num_cta_in_cga = 2}> {", text, count=1
-        )
-        name = next(iter(tileir.parse(hinted).kernels))
-        made = program.compiled(source(hinted, name), SM_90, [], ["ptx"])
-        assert made.options.num_ctas == 1 + hint_is_taken
-        assert (".reqnctapercluster 2" in made.artifacts.texts["ptx"]) is hint_is_taken
-        assert [one.options.num_ctas for one in made.rejected] == ([2] if path == "prefix_sum" else [])
-
-    def test_an_older_compiler_is_not_asked_for_clusters(self, monkeypatch):
-        monkeypatch.setattr(compiler, "_triton_version", lambda: (3, 8))
-        with pytest.raises(
-            tileir.UnsupportedError, match=r"Triton 3\.8 is too old for clusters: expected version 3\.9"
-        ):
-            compiler.compile_ttir("", SM_90, CompileOptions(num_ctas=2), ["ptx"])
 
     def test_a_cubin_tells_its_registers(self, cache):
         made = executable(source(COPY), SM_90, [], cache)

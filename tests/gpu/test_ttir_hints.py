@@ -108,18 +108,8 @@ def test_occupancy_shares_registers_and_shared_memory_as_long_as_the_sums_fit(ti
     assert options(hinted(Gemm(tile=tile), f"occupancy = {occupancy}")) == expected
 
 
-@pytest.mark.parametrize(
-    ("arch", "value", "cluster"),
-    [("sm_90", 2, 2), ("sm_120", 16, 16), ("sm_100", 1, 1), ("sm_90", 3, 1), ("sm_90", 32, 1), ("sm_80", 2, 1)],
-)
-def test_a_tile_block_is_a_cluster_where_the_hint_says_so_and_the_gpu_has_them(arch, value, cluster):
-    assert options(hinted(Gemm(), f"num_cta_in_cga = {value}"), arch).num_ctas == cluster
-
-
-@pytest.mark.parametrize(("cluster", "warps"), [(1, 16), (2, 8), (4, 4)])
-def test_blocks_of_a_cluster_share_the_sums(cluster, warps):
-    chosen = options(hinted(Gemm(tile=(256, 256, 64)), f"num_cta_in_cga = {cluster}"))
-    assert (chosen.num_warps, chosen.num_ctas) == (warps, cluster)
+def test_tile_blocks_are_not_spread_over_clusters():
+    assert options(hinted(Gemm(), "num_cta_in_cga = 2")).num_ctas == 1
 
 
 @pytest.mark.parametrize(("latency", "stages"), [(1, 1), (2, 2), (3, 3), (10, 5), (11, 4)])

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fake_driver import FakeDriver, OnGpu
-from machine_code import attributes, machine_code
+from machine_code import machine_code
 
 import tileir
 from tests.gpu.hardware.hardware_standin import MachineDriver, MachineRoute, MachineTarget
@@ -70,16 +70,6 @@ class TestCubins:
             made, _, _ = route.code(driver, device, variant)
             expected = tuple(8 if "ptr" in repr(one.type) else 4 for one in kernel.parameters)
             assert cubin_kernels(made.binary)[kernel.name].parameters == expected
-
-    @needs_tileiras
-    def test_a_hint_makes_a_cluster_of_a_tile_block_and_the_cubin_says_so(self, cache):
-        pytest.importorskip("triton", reason="needs triton, whose tools show a cubin: pip install '.[gpu]'")
-        plain = "entry @k() { return }"
-        hinted = plain.replace(" {", " optimization_hints=<sm_90 = {num_cta_in_cga = 2}> {")
-        bytecodes = (tileir.to_bytecode(tileir.parse(text)) for text in (plain, hinted))
-        first, second = (attributes(vendor.cubin(bytecode, SM_90, cache)) for bytecode in bytecodes)
-        assert "CTA_PER_CLUSTER" not in first
-        assert re.search(r"BLOCKS_ARE_CLUSTERS[\s\S]*CTA_PER_CLUSTER\s.*\s+Value:\s+0x2 0x1 0x1", second)
 
     @needs_tileiras
     def test_all_kernels_of_a_module_are_in_one_cubin(self, cache):

@@ -40,34 +40,12 @@ def _addresses(warp: Warp, call: Call, place: Operand, size: int, active: Array)
     space = _space(call)
     if space == "global":
         return offsets
-    block = warp.block
-    owner = (offsets >> np.uint64(_WINDOW)).astype(np.int64) - 1
-    offsets = offsets & np.uint64((1 << _WINDOW) - 1)
-    if space == "shared" and "shared::cluster" not in call.modifiers and (owner[active] >= 0).any():
-        raise MachineFault(f"'{call.text}' at an address in the memory of a cluster")
-    room = block.shared[0].size if space == "shared" else warp.local.shape[-1]
+    memory = warp.block.shared if space == "shared" else warp.local
+    room = memory.shape[-1]
     if (offsets[active] + np.uint64(size) > room).any():
         raise MachineFault(f"'{call.text}' outside the {space} memory, which has {room} bytes")
-    if space == "local":
-        return np.uint64(warp.local.ctypes.data) + offsets + (_LANE * room).astype(np.uint64)
-    starts = np.array([memory.ctypes.data for memory in block.shared], np.uint64)
-    return starts[np.where(active & (owner >= 0), owner, block.rank)] + offsets
-
-
-_WINDOW = 24
-"""Bits of an address in the shared memory of a block. Above them stands, in an address in that of a cluster, the number
-of the block, plus 1."""
-
-
-def _mapped(warp: Warp, statement: Statement, active: Array) -> None:
-    """``mapa``: the address of what lies at the same place in another block of the cluster."""
-    target, place, block = statement.operands
-    rank = warp.read(block).astype(np.uint64)
-    if (rank[active] >= len(warp.block.shared)).any():
-        raise MachineFault(f"'{statement.call.text}' names a block that the cluster does not have")
-    offsets = warp.read(place).astype(np.uint64) & np.uint64((1 << _WINDOW) - 1)
-    found = offsets | (rank + np.uint64(1)) << np.uint64(_WINDOW)
-    warp.write(target, found.astype(np.uint32), active)
+    start = np.uint64(memory.ctypes.data) + offsets
+    return start if space == "shared" else start + (_LANE * room).astype(np.uint64)
 
 
 def _load(warp: Warp, statement: Statement, active: Array) -> None:
@@ -221,22 +199,6 @@ def _load_matrices(warp: Warp, statement: Statement, active: Array) -> None:
         warp.write(register, halves, active)
 
 
-def _store_matrices(warp: Warp, statement: Statement, active: Array) -> None:
-    """``stmatrix``: the inverse of ``ldmatrix``."""
-    _all(statement, active)
-    call, (place, source) = statement.call, statement.operands
-    registers = _parts(source)
-    rows = _addresses(warp, call, place, 16, 8 * len(registers) > _LANE)
-    row, column = _LANE // 4, 2 * (_LANE % 4)
-    for number, register in enumerate(registers):
-        words = warp.read(register, "b32")
-        elements = np.zeros((8, 8), np.uint16)
-        elements[row, column], elements[row, column + 1] = words.astype(np.uint16), (words >> 16).astype(np.uint16)
-        starts = rows[8 * number : 8 * number + 8]
-        placed = elements.T if "trans" in call.modifiers else elements
-        warp.block.memory.store(starts[:, None] + 2 * np.arange(8, dtype=np.uint64), placed, "i16")
-
-
 def _multiply(warp: Warp, statement: Statement, active: Array) -> None:
     _all(statement, active)
     target, *factors = statement.operands
@@ -278,14 +240,10 @@ EFFECTS: dict[str, Effect] = {
     "cp": _copy,
     "fence": _nothing,
     "membar": _nothing,
-    "mapa": _mapped,
-    "barrier": _nothing,
-    "griddepcontrol": _nothing,
     "shfl": _shuffle,
     "redux": _reduced,
     "vote": _vote,
     "ldmatrix": _load_matrices,
-    "stmatrix": _store_matrices,
     "mma": _multiply,
     "call": _call,
 }

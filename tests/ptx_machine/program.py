@@ -19,7 +19,7 @@ _LOCAL = re.compile(r"\.local\s+\.align\s+\d+\s+\.b8\s+[\w$]+\[(\d+)\]")
 _LABEL = re.compile(r"\s*([$\w]+):")
 _STATEMENT = re.compile(r"(?:@(!?)([%$\w]+)\s+)?([\w.:]+)\s*(.*)", re.DOTALL)
 _IMMEDIATE = re.compile(r"(-?\d+)|0x([0-9a-fA-F]+)U?|0[fF]([0-9a-fA-F]{8})|0[dD]([0-9a-fA-F]{16})")
-_SPECIAL = re.compile(r"%(?:tid|ntid|ctaid|nctaid)\.[xyz]|%laneid|%cluster_ctarank")
+_SPECIAL = re.compile(r"%(?:tid|ntid|ctaid|nctaid)\.[xyz]|%laneid")
 _BITS = re.compile(r"\.(?:pred|[bsuf](\d+))")
 
 

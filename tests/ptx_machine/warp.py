@@ -22,13 +22,11 @@ _WORDS = {1: np.dtype(np.bool_), 8: np.dtype(np.uint8), 16: np.dtype(np.uint16),
 
 @dataclass
 class Block:
-    """The memory and the numbers that the warps of a block share; `shared` is the shared memory of each block of its
-    cluster, among which it is number `rank`. Addresses of shared memory are from 0."""
+    """The memory and the numbers that the warps of a tile block share; addresses of shared memory are from 0."""
 
     program: Program
     memory: Memory
-    shared: Sequence[Array]
-    rank: int
+    shared: Array
     symbols: dict[str, int]
     parameters: dict[str, int]
 
@@ -56,7 +54,6 @@ class Warp:
         self.local = np.full((LANES, max(function.local, 16)), GARBAGE, np.uint8)
         self.paths: dict[int, Array] = {0: np.ones(LANES, np.bool_)}
         self.waiting: dict[int, Array] = {}
-        self.barrier = ""
         self.copies = Copies()
         self.carry = np.zeros(LANES, np.bool_)
         self.steps = 0
@@ -92,10 +89,7 @@ class Warp:
             rest = lanes & ~active
         elif base in ("ret", "exit"):
             rest = lanes & ~active
-        elif base == "bar" or (base == "barrier" and "wait" in statement.call.modifiers):
-            if self.waiting and self.barrier != base:
-                raise MachineFault("the lanes of a warp wait at different barriers")
-            self.barrier = base
+        elif base == "bar":
             self._go(self.waiting, number + 1, active)
             rest = lanes & ~active
         elif active.any():

@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 import tileir
 from tests import ptx_machine
@@ -22,33 +21,22 @@ from tileir.runtime.arguments import Argument
 ARCH = "sm_80"
 
 
-CLUSTER_ARCH = "sm_90"
-"""An architecture with clusters."""
-
-
 @cache
-def _compiled(text: str, arch: str, options: CompileOptions) -> Artifacts:
-    return compile_ttir(text, arch_named(arch), options, ["ptx"])
+def _compiled(text: str, options: CompileOptions) -> Artifacts:
+    return compile_ttir(text, arch_named(ARCH), options, ["ptx"])
 
 
-def outcome(
-    kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], arch: str = ARCH, cluster: int = 1
-) -> Outcome:
-    """Run on the arrays as they are, and put back what was in them. A tile block is a cluster of so many blocks.
-
-    Raises UnsupportedError and MachineFault.
-    """
-    return ttir.outcome_of(partial(_run, cluster=cluster), kernel, grid, args, arch)
+def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], arch: str = ARCH) -> Outcome:
+    """Run on the arrays as they are, and put back what was in them. Raises UnsupportedError and MachineFault."""
+    return ttir.outcome_of(run, kernel, grid, args, arch)
 
 
-def _run(kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str, cluster: int) -> Mail:
+def run(kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str = ARCH) -> Mail:
     """Run on the memory of the arguments; gives what the blocks left for the host."""
-    launch = ttir.prepared(kernel, grid, arguments, arch, cluster=cluster)
-    options = replace(options_for(kernel.entry, arch_named(arch)), num_ctas=cluster)
-    made = _compiled(launch.program.text, arch, options)
+    launch = ttir.prepared(kernel, grid, arguments, arch)
+    made = _compiled(launch.program.text, options_for(kernel.entry, arch_named(arch)))
     facts = made.metadata
     assert not facts["global_scratch_size"]
-    threads = 32 * facts["num_warps"]
-    code = ptx_machine.Kernel(made.texts["ptx"], facts["name"], threads, facts["shared"], facts["num_ctas"])
+    code = ptx_machine.Kernel(made.texts["ptx"], facts["name"], 32 * facts["num_warps"], facts["shared"])
     ptx_machine.run(code, grid, [ttir.number(value) for value in launch.values], launch.allocations)
     return launch.mail()

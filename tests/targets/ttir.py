@@ -41,15 +41,11 @@ from tileir.runtime.module import bind, target_named
 
 
 def lowered(
-    kernel: tileir.Kernel,
-    arch: str,
-    facts: Sequence[ParameterFacts] = (),
-    wide_extents: bool = False,
-    cluster: int = 1,
+    kernel: tileir.Kernel, arch: str, facts: Sequence[ParameterFacts] = (), wide_extents: bool = False
 ) -> LoweredEntry:
     """The TTIR of a kernel. Raises UnsupportedError."""
     functions = [item for item in kernel.module.items if isinstance(item, Func)]
-    return lower_entry(kernel.entry, functions, arch_named(arch), facts, wide_extents, cluster)
+    return lower_entry(kernel.entry, functions, arch_named(arch), facts, wide_extents)
 
 
 def outcome(
@@ -150,19 +146,14 @@ def _bits(argument: Argument) -> int:
 
 
 def prepared(
-    kernel: tileir.Kernel,
-    grid: tuple[int, ...],
-    arguments: Sequence[Argument],
-    arch: str,
-    told_wide: bool = True,
-    cluster: int = 1,
+    kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str, told_wide: bool = True
 ) -> PreparedLaunch:
     """The code that a launch takes, its parameters and the memory that they lead to."""
     facts = [_facts(parameter.type, argument) for parameter, argument in zip(kernel.parameters, arguments)]
-    program = lowered(kernel, arch, facts, cluster=cluster)
+    program = lowered(kernel, arch, facts)
     values = [_bits(argument) for argument in arguments] if program.narrow else []
     if told_wide and any(evaluated(extent, values) >= LIMIT for extent in program.narrow):
-        program = lowered(kernel, arch, facts, wide_extents=True, cluster=cluster)
+        program = lowered(kernel, arch, facts, wide_extents=True)
     launch = PreparedLaunch(program, [], [], [])
     for argument in arguments:
         _pass(launch, argument)

@@ -71,7 +71,6 @@ RULES = {
     "tt.load": _load,
     "tt.store": _store,
     "ttg.barrier": _barrier,
-    "ttng.cluster_barrier": _barrier,
     "tt.grid_dependency_wait": _nothing,
     "tt.grid_dependency_launch_dependents": _nothing,
 }

@@ -87,7 +87,8 @@ def _explain_triton(name: str, target: str, made: Compiled) -> None:
     options, facts = made.options, made.artifacts.metadata
     assert made.artifacts.binary is not None
     show.line(f"@{name}, for {target}, by Triton's compiler")
-    print(f"tile block: {_spread(options)}")
+    cluster = f", in each of {facts['num_ctas']} blocks of a cluster" if facts["num_ctas"] > 1 else ""
+    print(f"tile block: {_spread(options, cluster)}")
     for rejected in made.rejected:
         show.line(f"with {_spread(rejected.options)} it does not fit: {rejected.why}")
     print(f"shared memory: {facts['shared']} bytes")
@@ -101,8 +102,7 @@ def _explain_triton(name: str, target: str, made: Compiled) -> None:
         show.print_table(show.table({"place": "left", "became": "left", "times": "right"}, rows))
 
 
-def _spread(options: CompileOptions) -> str:
-    cluster = f" in each of {options.num_ctas} blocks of a cluster" if options.num_ctas > 1 else ""
+def _spread(options: CompileOptions, cluster: str = "") -> str:
     warps, stages = show.counted(options.num_warps, "warp"), show.counted(options.num_stages, "stage")
     limit = "" if options.maxnreg is None else f", at most {options.maxnreg} registers"
     return f"{warps}{cluster}, pipelines of {stages}{limit}"

@@ -71,8 +71,6 @@ class Arch:
     """True if products run asynchronously and read shared memory meanwhile: ``wgmma`` and ``tcgen05``."""
     has_grid_dependencies: bool = False
     """True if one grid can start before the grid it depends on has ended."""
-    has_clusters: bool = False
-    """True if several blocks can run together and reach each other's shared memory."""
     has_multicast: bool = False
     """True if `multimem` instructions exist."""
     adds_bf16_at_system_scope: bool = True
@@ -106,7 +104,6 @@ def nvidia(capability: int) -> Arch:
         has_tensor_memory=capability in (100, 103, 110),
         has_asynchronous_products=capability in (90, 100, 103, 110),
         has_grid_dependencies=capability >= 90,
-        has_clusters=capability >= 90,
         has_multicast=capability >= 90,
         adds_bf16_at_system_scope=capability >= 90,
         has_fast_f64=capability in (80, 90, 100),

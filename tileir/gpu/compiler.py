@@ -25,8 +25,6 @@ from tileir.ir.usage import pip_install
 
 Version = tuple[int, int]
 OLDEST: Version = (3, 6)
-CLUSTERS_SINCE: Version = (3, 9)
-"""The version from which on code for clusters is relied on."""
 
 _GRID = re.compile(r'"tt\.grid_dependency_(wait|launch_dependents)"\(\) : \(\) -> \(\)')
 _ATOMIC = re.compile(
@@ -171,12 +169,8 @@ def compile_ttir(text: str, arch: Arch, options: CompileOptions, stages: Sequenc
 
     Raises `UnsupportedError` with the compiler's words, `RegisterError` if there are too few registers.
     """
-    version = _triton_version()
-    if options.num_ctas > 1 and version < CLUSTERS_SINCE:
-        found, since = (".".join(map(str, number)) for number in (version, CLUSTERS_SINCE))
-        raise UnsupportedError(f"Triton {found} is too old for clusters: expected version {since} or newer", arch.name)
     request = {
-        "ttir": spelled(text, version),
+        "ttir": spelled(text, _triton_version()),
         "target": [arch.vendor.value, arch.known_to_compiler, arch.warp],
         "options": asdict(options) | EXACT,
         "stages": list(stages),

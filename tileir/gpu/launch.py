@@ -88,7 +88,7 @@ class KernelLauncher:
         self._most: int | None = None
         """The most blocks of a grid, where all must run at the same time."""
         self._start_blocks = driver.launch
-        if executable.polls:
+        if executable.polls and executable.cluster == 1:
             self._most, self._start_blocks = driver.resident(self._function), driver.launch_together
         self._free: list[_Parameters] = []
 

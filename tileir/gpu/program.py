@@ -31,7 +31,6 @@ from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
 from tileir.gpu.ttir.lowering import ParameterFacts
 from tileir.ir import types as t
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.escaping import shown
 from tileir.ops.calls import Func
 from tileir.ops.control import Loop
@@ -170,7 +169,7 @@ def executable(
 ) -> Executable:
     """Return the cubin of an entry: from the cache if it is there, however often options had to be tried to make it.
     Raises UnsupportedError for what has no GPU code."""
-    options = first_options(source, arch, requested)
+    options = options_for(source.entry, arch, requested)
     how = repr(options), repr(requested), repr(list(facts)), repr(wide_extents)
     key = key_of("open route", toolchain(), arch.name, *how, source.digest)
     found = cache.get(key)
@@ -192,42 +191,13 @@ def compiled(
     """Lower and compile an entry; `stages` are of `worker.STAGES`.
 
     A kernel that takes more of a resource than the GPU has, or spills registers, is compiled again with
-    other options, as long as they were not requested; one that cannot be spread over a cluster, without. Raises
-    UnsupportedError.
+    other options, as long as they were not requested. Raises UnsupportedError.
     """
-    first = first_options(source, arch, requested)
-    try:
-        return _compiled(source, arch, facts, stages, requested, wide_extents, first)
-    except UnsupportedError as error:
-        if first.num_ctas == 1:
-            raise
-        alone = options_for(source.entry, arch, requested, clusters=False)
-        made = _compiled(source, arch, facts, stages, requested, wide_extents, alone)
-        return replace(made, rejected=(Rejected(first, error.what), *made.rejected))
-
-
-def first_options(
-    source: KernelSource, arch: Arch, requested: RequestedOptions = AS_THE_KERNEL_HAS_IT
-) -> CompileOptions:
-    """Return the options that are tried first. Tile blocks that wait for others are no clusters: how many of these run
-    together cannot be asked."""
-    return options_for(source.entry, arch, requested, clusters=not any(map(_polls, source.operations())))
-
-
-def _compiled(
-    source: KernelSource,
-    arch: Arch,
-    facts: Sequence[ParameterFacts],
-    stages: Sequence[str],
-    requested: RequestedOptions,
-    wide_extents: bool,
-    first: CompileOptions,
-) -> Compiled:
     if "amdgcn" in stages and "hsaco" not in stages:
         stages = [*stages, "hsaco"]  # which tells what is spilled
     if "cubin" in stages and "ptx" not in stages:
         stages = [*stages, "ptx"]  # which tells what is not
-    program = lower_entry(source.entry, source.functions, arch, facts, wide_extents, first.num_ctas)
+    program = lower_entry(source.entry, source.functions, arch, facts, wide_extents)
 
     def make(options: CompileOptions) -> Artifacts:
         artifacts = compile_ttir(program.text, arch, options, stages)
@@ -238,7 +208,7 @@ def _compiled(
             raise BlockMemoryError(what, arch.name, source.entry.loc)
         return artifacts
 
-    found = fitted(make, first, requested)
+    found = fitted(make, options_for(source.entry, arch, requested), requested)
     found = sparing(make, found, requested, _spilled)
     return Compiled(program, found.options, found.made, found.rejected)
 

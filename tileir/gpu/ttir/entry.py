@@ -44,16 +44,15 @@ def lower_entry(
     arch: Arch,
     facts: Sequence[ParameterFacts] = (),
     wide_extents: bool = False,
-    cluster: int = 1,
 ) -> LoweredEntry:
     """Return the TTIR of `entry`, whose module has the device functions `functions`.
 
     `facts` says what is known of the parameters, in order; nothing is known of those beyond.
-    Extents that launches can compute are expected to be below 2^31 unless `wide_extents` says otherwise. A tile block
-    is `cluster` blocks of the hardware. Raises UnsupportedError.
+    Extents that launches can compute are expected to be below 2^31 unless `wide_extents` says otherwise. Raises
+    UnsupportedError.
     """
     lowering = TtirLowering.of(entry, functions, arch, RULES)
-    lowering.wide_extents, lowering.cluster = wide_extents, cluster
+    lowering.wide_extents = wide_extents
     body = lowering.body
     for value, fact in zip(body.arguments, facts):
         lowering.known.promise(value, fact.divisor)
@@ -65,7 +64,7 @@ def lower_entry(
     attributes: dict[int, dict[str, TtirAttribute]] = {
         position: {"tt.divisibility": divisor} for position, divisor in enumerate(divisors) if divisor > 1
     }
-    function = TtirFunction(_machine_name(entry.sym_name), body, attributes, cluster)
+    function = TtirFunction(_machine_name(entry.sym_name), body, attributes)
     narrow = tuple(dict.fromkeys(lowering.narrow))
     return LoweredEntry(function, function_text(function), hidden, tuple(lowering.sites), narrow)
 

@@ -21,7 +21,6 @@ from tileir.gpu.ttir.vendors.amd import AmdInstructions
 from tileir.gpu.ttir.vendors.nvidia import NvidiaInstructions
 from tileir.ir import core
 from tileir.ir import types as t
-from tileir.ir.attributes import MemoryScope
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ops.calls import Func
@@ -91,8 +90,6 @@ class TtirLowering:
     functions: dict[str, Func]
     body: TtirBlock
     build: Builder
-    cluster: int = 1
-    """The blocks of the hardware that a tile block is."""
     values: dict[core.Value, Lowered] = field(default_factory=dict)
     hidden: dict[Hidden, TtirValue] = field(default_factory=dict)
     sites: list[Op] = field(default_factory=list)
@@ -207,15 +204,8 @@ class TtirLowering:
             self.barrier()
 
     def barrier(self) -> None:
-        """Make all threads of the tile block wait for each other, and what they do in memory with them."""
-        if self.cluster > 1:
-            self.build.effect("ttng.cluster_barrier", relaxed=False)
-        else:
-            self.build.effect("ttg.barrier", addrSpace=ALL_MEMORY)
-
-    def scope(self, scope: MemoryScope) -> MemoryScope:
-        """Return the scope that reaches as far in the hardware: a tile block may be more than one block there."""
-        return MemoryScope.DEVICE if scope is MemoryScope.TL_BLK and self.cluster > 1 else scope
+        """Make all threads of the block wait for each other, and what they do in memory with them."""
+        self.build.effect("ttg.barrier", addrSpace=ALL_MEMORY)
 
     def unsupported(self, op: Op, why: str) -> UnsupportedError:
         """Return the error for an operation that has no code on this architecture; `why` continues its name."""

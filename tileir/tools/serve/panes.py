@@ -300,14 +300,13 @@ def _assembly(module: Module, choice: StageChoice) -> list[LinkedText]:
 def _ttir(module: Module, choice: StageChoice) -> list[LinkedText]:
     """Return TTIR as Triton's compiler is given it."""
     from tileir.gpu.arch import arch_named
-    from tileir.gpu.program import aligned_facts, first_options
+    from tileir.gpu.program import aligned_facts
     from tileir.gpu.ttir.entry import lower_entry
     from tileir.runtime.gpu_routes import source_of
 
     source = source_of(choice.chosen)
-    facts, arch = aligned_facts(source.entry), arch_named(choice.arch)
-    cluster = first_options(source, arch).num_ctas
-    return [of_mlir(lower_entry(source.entry, source.functions, arch, facts, cluster=cluster).text)]
+    facts = aligned_facts(source.entry)
+    return [of_mlir(lower_entry(source.entry, source.functions, arch_named(choice.arch), facts).text)]
 
 
 def _ttgir(module: Module, choice: StageChoice) -> list[LinkedText]:

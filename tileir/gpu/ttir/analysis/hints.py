@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tileir.analysis.effects import access_of
 from tileir.analysis.structure import LOOPS, Uses, enclosing_loop, home_of
@@ -91,12 +91,6 @@ class Workload:
         """The loop that keeps most in registers."""
         return max(self.loops, key=lambda loop: (loop.registers, loop.loaded), default=LoopWork(0, 0, 0, 0))
 
-    def part(self, blocks: int) -> Workload:
-        """Return the work of one of so many blocks that share a tile block. Each loads one factor of a product in
-        whole, so that what it loads is not counted as less."""
-        loops = [replace(loop, sums=loop.sums // blocks, registers=loop.registers // blocks) for loop in self.loops]
-        return Workload(self.largest // blocks, self.folded // blocks, loops, self.loads)
-
 
 def workload(entry: Op) -> Workload:
     ops = list(entry.walk())
@@ -165,17 +159,13 @@ MIN_STAGES = 2
 MAX_LATENCY_STAGES = 5
 
 
-def options_for(
-    entry: Op, arch: Arch, requested: RequestedOptions = AS_THE_KERNEL_HAS_IT, clusters: bool = True
-) -> CompileOptions:
-    """Return the options that an entry is compiled with; what is requested goes before hints. A tile block is one block
-    of the hardware, unless hints ask for more and `clusters` are allowed."""
-    cluster = _cluster(entry, arch) if clusters else 1
-    work = workload(entry).part(cluster)
+def options_for(entry: Op, arch: Arch, requested: RequestedOptions = AS_THE_KERNEL_HAS_IT) -> CompileOptions:
+    """Return the options that an entry is compiled with; what is requested goes before hints."""
+    work = workload(entry)
     warps = requested.warps or _hinted_warps(entry, arch) or _warps(work, arch.warp)
     occupancy = _number(entry, arch, "occupancy")
     stages = requested.stages or _stages(work, arch, warps, occupancy)
-    return CompileOptions(warps, stages, cluster, _registers(work, warps * arch.warp, occupancy))
+    return CompileOptions(warps, stages, 1, _registers(work, warps * arch.warp, occupancy))
 
 
 # ---------------------------------------------------------------- reading hints
@@ -203,10 +193,6 @@ def allows_tma(op: Op, arch: Arch) -> bool:
     """Return whether the copy engine may serve a load or store."""
     found = hint_of(op, arch, "allow_tma")
     return not isinstance(found, BoolAttr) or found.value
-
-
-def _cluster(entry: Op, arch: Arch) -> int:
-    return (_number(entry, arch, "num_cta_in_cga") or 1) if arch.has_clusters else 1
 
 
 def _hinted_warps(entry: Op, arch: Arch) -> int | None:

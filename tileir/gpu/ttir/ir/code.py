@@ -149,10 +149,8 @@ class TtirBlock:
 
 @dataclass
 class TtirFunction:
-    """A kernel: its name in the machine code, its block, attributes of its parameters by position, and the blocks of
-    the hardware that run it together."""
+    """A kernel: its name in the machine code, its block, and attributes of its parameters by position."""
 
     name: str
     body: TtirBlock
     argument_attributes: dict[int, dict[str, TtirAttribute]] = field(default_factory=dict)
-    cluster: int = 1

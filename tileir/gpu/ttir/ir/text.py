@@ -11,8 +11,7 @@ from tileir.ir.loc import Location, SourceLoc, file_position
 
 def function_text(function: TtirFunction) -> str:
     """Return a module with `function` as its only entry."""
-    cluster = f' attributes {{"ttg.num-ctas" = {function.cluster} : i32}}' if function.cluster > 1 else ""
-    return "\n".join([f"module{cluster} {{", *_flat(_Writer().function(function)), "}", ""])
+    return "\n".join(["module {", *_flat(_Writer().function(function)), "}", ""])
 
 
 def attribute_text(value: TtirAttribute | ConstantBits) -> str:

@@ -190,7 +190,7 @@ def _store_each(
         type=flips.type,
         atomic_rmw_op=XOR,
         sem=SEMANTICS[MemoryOrdering.RELAXED if scope is None else ordering],
-        scope=SCOPES[lowering.scope(scope or MemoryScope.DEVICE)],
+        scope=SCOPES[scope or MemoryScope.DEVICE],
     )
 
 

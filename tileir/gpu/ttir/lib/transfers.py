@@ -20,7 +20,7 @@ SEMANTICS = {
 """The numbers of Triton's orderings."""
 
 SCOPES = {MemoryScope.DEVICE: 1, MemoryScope.TL_BLK: 2, MemoryScope.SYS: 3}
-"""The numbers of Triton's scopes, of which the second is a block of the hardware (`TtirLowering.scope`)."""
+"""The numbers of Triton's scopes. A tile block is one block of the hardware."""
 
 
 def load(
@@ -55,7 +55,7 @@ def _atomic_load(
     places = _as_words(build, pointers)
     chosen = build.truth(True, pointers.type.shape) if mask is None else mask
     type = places.type.of(places.type.pointee)
-    sem, number = SEMANTICS[ordering], SCOPES[lowering.scope(scope)]
+    sem, number = SEMANTICS[ordering], SCOPES[scope]
     found = build.bitcast(build.op("tt.atomic_load", places, chosen, type=type, sem=sem, scope=number), element)
     return found if mask is None or other is None else build.select(mask, found, other)
 
@@ -76,7 +76,7 @@ def store(
     places = _as_words(build, pointers)
     chosen = build.truth(True, pointers.type.shape) if mask is None else mask
     words = build.bitcast(elements, places.type.pointee)
-    sem, number = SEMANTICS[ordering], SCOPES[lowering.scope(scope)]
+    sem, number = SEMANTICS[ordering], SCOPES[scope]
     build.effect("tt.atomic_store", places, words, chosen, sem=sem, scope=number)
 
 

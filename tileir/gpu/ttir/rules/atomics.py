@@ -86,7 +86,7 @@ def update(
         type=argument.type,
         atomic_rmw_op=MODES[mode],
         sem=SEMANTICS[ordering],
-        scope=SCOPES[lowering.scope(scope)],
+        scope=SCOPES[scope],
     )
     return build.bitcast(old, element)
 
@@ -107,7 +107,7 @@ def lower_atomic_cas(lowering: TtirLowering, op: atomics.AtomicCas) -> None:
         aside = build.like(lowering.parameter(NOBODY_WRITES, pointers.type.pointee), pointers)
         pointers = build.select(mask, pointers, aside)
         expected = build.select(mask, expected, build.integer(expected.type, 1))
-    sem, scope = SEMANTICS[op.memory_ordering_semantics], SCOPES[lowering.scope(op.memory_scope)]
+    sem, scope = SEMANTICS[op.memory_ordering_semantics], SCOPES[op.memory_scope]
     found = build.op("tt.atomic_cas", pointers, expected, value, type=value.type, sem=sem, scope=scope)
     old = build.bitcast(found, type.element)
     lowering.bind(op.result, old if op.mask is None else build.select(lowering.value(op.mask), old, given))
@@ -165,7 +165,7 @@ class Words:
 def lower_load_reduce(lowering: TtirLowering, op: multimem.MultimemLoadReduceView) -> None:
     words = _view_words(lowering, op, op.view, op.index, op.inbounds)
     run = read if op.memory_scope is None else read_once
-    name = f"multimem.ld_reduce{_strength(lowering, op)}.global{_reduction(op.reduction, words)}"
+    name = f"multimem.ld_reduce{_strength(op)}.global{_reduction(op.reduction, words)}"
     found = _taken(lowering, words, run(lowering, name, words.addresses, words.mask, words.type))
     if words.mask is not None:
         found = lowering.build.select(words.mask, found, _outside(lowering, op, found.type.shape))
@@ -189,7 +189,7 @@ def lower_reduce(lowering: TtirLowering, op: multimem.MultimemReduceView) -> Non
     if words.shift is not None:
         rest = build.op("arith.shli", build.integer(words.type, NEGATIVE_ZERO), _other_shift(lowering, words.shift))
         value = build.op("arith.ori", value, rest)
-    name = f"multimem.red{_strength(lowering, op)}.global{_reduction(op.reduction, words)}"
+    name = f"multimem.red{_strength(op)}.global{_reduction(op.reduction, words)}"
     write_once(lowering, name, words.addresses, words.mask, value)
     lowering.bind_token(op.result_token)
 
@@ -202,7 +202,7 @@ def lower_store(lowering: TtirLowering, op: multimem.MultimemStoreView) -> None:
         _store_halves(lowering, op, words, words.shift, value)
     else:
         run = write if op.memory_scope is None else write_once
-        name = f"multimem.st{_strength(lowering, op)}.global.b{words.element.bits}"
+        name = f"multimem.st{_strength(op)}.global.b{words.element.bits}"
         run(lowering, name, words.addresses, words.mask, value)
     lowering.bind_token(op.result_token)
 
@@ -219,7 +219,7 @@ def _store_halves(
     for name, operand in (("and", kept), ("or", value)):
         write(
             lowering,
-            f"multimem.red.relaxed.{_SCOPES[lowering.scope(MemoryScope.TL_BLK)]}.global.{name}.b32",
+            f"multimem.red.relaxed.{_SCOPES[MemoryScope.TL_BLK]}.global.{name}.b32",
             words.addresses,
             words.mask,
             operand,
@@ -229,11 +229,11 @@ def _store_halves(
 # ---------------------------------------------------------------- names
 
 
-def _strength(lowering: TtirLowering, op: Multimem) -> str:
+def _strength(op: Multimem) -> str:
     """Return the ordering and the scope as PTX writes them."""
     if op.memory_scope is None:
         return f".{op.memory_ordering_semantics.text}"
-    return f".{op.memory_ordering_semantics.text}.{_SCOPES[lowering.scope(op.memory_scope)]}"
+    return f".{op.memory_ordering_semantics.text}.{_SCOPES[op.memory_scope]}"
 
 
 def _reduction(reduction: MultimemReduction, words: Words) -> str:

@@ -26,6 +26,13 @@ CASES = [
     ("E0052", "%a = tt.splat %n : i32 -> tensor<4xi32, #blocked>", "expected TTIR, got a later stage"),
     ("E0052", "%a = arith.sitofp %n : i32 to f8E4M3FNUZ", "Tile IR has no numbers of type f8E4M3FNUZ"),
     ("E0053", "%a = arith.addi %n : i32", "'arith.addi': expected 2 operands, got 1"),
+    (
+        "E0050",
+        '"cf.cond_br"(%n)[^a, ^b] <{operandSegmentSizes = array<i32: 1, -1, 0>}> : (i32) -> ()',
+        "expected numbers of operands in 'operandSegmentSizes', got -1",
+    ),
+    ("E0053", "%p = tt.make_tensor_ptr %x, [], [], [] : <tensor<4xf32>>", "expected an address, and an extent"),
+    ("E0053", "%p = tt.advance %x, [%n] : <tensor<4xf32>>", "expected a tensor descriptor as the first operand"),
     ("E0053", "%a = tt.splat %n : i32 -> tensor<3xi32>", "tile dimensions must be powers of two, got 3"),
 ]
 
@@ -35,6 +42,26 @@ def test_a_fault_says_what_was_expected_and_where(code: str, body: str, words: s
     found = fault(body)
     assert code in found and words in found
     assert found.startswith("k.ttir:2:")
+
+
+BLOCK_POINTER = """%one = arith.constant 1 : i64
+  %p = tt.make_tensor_ptr %x, [%one], [%one], [%n] {order = array<i32: 0>} : <tensor<4xf32>>
+  """
+
+
+@pytest.mark.parametrize(
+    ("use", "words"),
+    [
+        ("%q = tt.advance %p, [%n, %n] : <tensor<4xf32>>", "'tt.advance': expected an offset for each of 1 dimensions"),
+        (
+            "%q = tt.load %p {boundaryCheck = array<i32: 1>} : !tt.ptr<tensor<4xf32>>",
+            "'tt.load': expected dimensions below 1 as attribute 'boundaryCheck', got 1",
+        ),
+    ],
+)
+def test_a_block_pointer_has_the_dimensions_of_its_block(use: str, words: str) -> None:
+    found = fault(BLOCK_POINTER + use)
+    assert "k.ttir:4:3: error[E0053]" in found and words in found
 
 
 def test_all_faults_of_a_kernel_are_told() -> None:

@@ -403,7 +403,7 @@ def _kind_of(value: object) -> str:
 INTEGERS = (t.I8, t.I16, t.I32, t.I64)
 
 
-def integer_range(element: t.ElementType) -> tuple[int, int]:
+def lowest_and_mask(element: t.ElementType) -> tuple[int, int]:
     """Return the lowest integer that a parameter takes, and the mask of its bits."""
     return -(1 << element.bits - 1), (1 << element.bits) - 1
 
@@ -412,7 +412,7 @@ def _scalar_binder(parameter: Parameter, element: t.ElementType) -> Binder:
     name, dtype = parameter.name, DTYPES[element]
     bind_any = _any_scalar_binder(parameter, element)
     if element in INTEGERS:
-        low, mask = integer_range(element)
+        low, mask = lowest_and_mask(element)
 
         def bind_integer(value: object) -> Argument:
             if type(value) is int and low <= value < -low:

@@ -43,7 +43,7 @@ from tileir.runtime.arguments import (
     Bind,
     PointerArgument,
     ScalarArgument,
-    integer_range,
+    lowest_and_mask,
     plain_dtypes,
 )
 from tileir.runtime.arrays import CPU, plain_types
@@ -213,7 +213,7 @@ def _parameter_words(kernel: Kernel, globals: int, pointers: bytes) -> list[Para
             words.append((pointers, bounds, 0, 0, plain_dtypes(element.pointee)))
             bounds += ENTRY
         elif element in INTEGERS:
-            words.append((b"i", 0, *integer_range(element), set()))
+            words.append((b"i", 0, *lowest_and_mask(element), set()))
         else:
             words.append((b"f" if element is t.F32 else b"x", 0, 0, 0, set()))
     return words

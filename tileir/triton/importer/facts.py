@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import gcd
 
@@ -30,10 +29,6 @@ class Fact:
         return Fact(self.nonnegative and other.nonnegative, gcd(self.divisor, other.divisor))
 
 
-Facts = Mapping[Value, Fact]
-"""Known facts about the values that loops carry."""
-
-
 def constant(value: Value) -> int | None:
     """Return the integer that all elements of a tile are, if they are constant."""
     owner = value.owner
@@ -44,10 +39,10 @@ def constant(value: Value) -> int | None:
     return int.from_bytes(owner.value.data, "little", signed=True)
 
 
-def fact(value: Value, known: Facts, depth: int = 0) -> Fact:
+def fact(value: Value, depth: int = 0) -> Fact:
     """Return the known facts about a scalar integer."""
-    if value in known or depth > MAX_DEPTH:
-        return known.get(value, Fact())
+    if depth > MAX_DEPTH:
+        return Fact()
     owner = value.owner
     if isinstance(owner, Constant):
         number = constant(value)
@@ -55,13 +50,13 @@ def fact(value: Value, known: Facts, depth: int = 0) -> Fact:
     if isinstance(owner, GetTileBlockId | GetNumTileBlocks):
         return Fact(nonnegative=True)
     if isinstance(owner, AddI | SubI | MulI | MinI | MaxI):
-        return _combined(owner, fact(owner.lhs, known, depth + 1), fact(owner.rhs, known, depth + 1))
+        return _combined(owner, fact(owner.lhs, depth + 1), fact(owner.rhs, depth + 1))
     if isinstance(owner, RemI):
-        return Fact(fact(owner.lhs, known, depth + 1).nonnegative)
+        return Fact(fact(owner.lhs, depth + 1).nonnegative)
     if isinstance(owner, ExtI):
-        return fact(owner.source, known, depth + 1)
+        return fact(owner.source, depth + 1)
     if isinstance(owner, Assume):
-        return _promised(owner, fact(owner.value, known, depth + 1))
+        return _promised(owner, fact(owner.value, depth + 1))
     return Fact()
 
 

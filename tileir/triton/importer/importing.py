@@ -81,8 +81,6 @@ class Importing:
     """Values by name, of the regions that are being imported; None for one that a fault has kept from being made."""
     lifted: tuple[int, ...] = ()
     """The shape in which scalars are imported: that of the tensors whose elements a region is given."""
-    facts: dict[Value, Fact] = field(default_factory=dict)
-    """Known facts about integers that loops count and carry."""
     calling: tuple[str, ...] = ()
     """Names of the functions that are being imported, the outermost first."""
 
@@ -151,11 +149,6 @@ class Importing:
         raise ImportFault(
             SYNTAX, f"expected a value that is defined, got {use.name}", loc, did_you_mean(use.name, known)
         )
-
-    def known(self, name: str) -> Value | None:
-        """Return the tile of this name, if there is one already."""
-        found = next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
-        return found if isinstance(found, Value) else None
 
     def value(self, use: Use) -> Value:
         """Return the tile that a value became."""
@@ -250,7 +243,7 @@ class Importing:
 
     def fact(self, value: Value) -> Fact:
         """Return the known facts about a scalar integer."""
-        return fact(value, self.facts)
+        return fact(value)
 
     # ------------------------------------------------------------ memory
 

@@ -362,12 +362,14 @@ class TtirReader:
         if not made.successors:
             return
         sizes = made.attributes.get("operandSegmentSizes")
-        condition = made.name == "cf.cond_br"
         given = iter(made.operands)
-        made.operands = tuple(islice(given, int(condition)))
-        counts = sizes[1:] if condition and isinstance(sizes, tuple) else (len(made.operands),)
+        made.operands = tuple(islice(given, int(made.name == "cf.cond_br")))
+        counts = sizes[1:] if isinstance(sizes, tuple) else (None,)
         for successor, count in zip(made.successors, counts):
-            successor.operands = tuple(islice(given, count if condition and isinstance(count, int) else None))
+            if isinstance(count, int) and count < 0:
+                message = f"expected numbers of operands in 'operandSegmentSizes', got {count}"
+                raise ImportFault(SYNTAX, message, self.tokens.place(made.offset))
+            successor.operands = tuple(islice(given, count if isinstance(count, int) else None))
 
     def successor(self) -> Successor:
         """Read ``^bb1(%x, %y : f32, i32)``, or without operands."""

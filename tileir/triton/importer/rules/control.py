@@ -10,7 +10,6 @@ from tileir.ir.core import Block, Value
 from tileir.ops.control import Break, Continue, For, If, Loop
 from tileir.ops.integer import XOrI
 from tileir.triton.importer.blocks import RETURNS, Way, branch, import_body, run
-from tileir.triton.importer.facts import Fact
 from tileir.triton.importer.faults import mismatch, refused
 from tileir.triton.importer.importing import Imported, Importing, Results, parts_of_all
 from tileir.triton.importer.ordering import Merged, loop_order
@@ -88,23 +87,6 @@ def import_for(importing: Importing, op: MlirOperation) -> Results:
     )  # fmt: skip
     importing.order = order.after(results)
     return importing.grouped(types, results, initial)
-
-
-def _carried_facts(importing: Importing, op: MlirOperation, parts: Sequence[Value], body: Block) -> dict[Value, Fact]:
-    """Return the facts about carried integers to which each turn adds a value from outside the loop."""
-    (block,) = op.regions[0]
-    found: dict[Value, Fact] = {}
-    made = {name: operation for operation in block.operations for name in operation.results}
-    yielded = block.operations[-1].operands if block.operations else ()
-    if len(parts) - len(block.arguments) > 1 or len(yielded) != len(block.arguments) - 1:
-        return found  # values of several parts are no integers, and where they are the rest is not looked for
-    for index, (argument, use) in enumerate(zip(block.arguments[1:], yielded)):
-        add = made.get(use.name)
-        names = [operand.name for operand in add.operands] if add is not None and add.name == "arith.addi" else []
-        step = importing.known(names[names[0] == argument.name]) if argument.name in names else None
-        if step is not None:
-            found[body.args[1 + index]] = importing.fact(parts[index]) + importing.fact(step)
-    return found
 
 
 @rules("scf.while")

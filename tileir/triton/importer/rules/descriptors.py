@@ -69,12 +69,21 @@ def advance(importing: Importing, op: MlirOperation) -> Results:
 def load_at(importing: Importing, op: MlirOperation, pointer: TensorDescriptor) -> Value:
     """Load the block of a block pointer; bounds hold in the dimensions that the operation names."""
     nan = op.attributes.get("padding") in (2, MlirWord("nan"))
-    return load_block(importing, replace(pointer, nan=nan), pointer.offsets, integers(op, "boundaryCheck"))
+    return load_block(importing, replace(pointer, nan=nan), pointer.offsets, _checked(op, pointer))
 
 
 def store_at(importing: Importing, op: MlirOperation, pointer: TensorDescriptor, value: Value) -> None:
     """Store the block of a block pointer; bounds hold in the dimensions that the operation names."""
-    store_block(importing, pointer, pointer.offsets, value, integers(op, "boundaryCheck"))
+    store_block(importing, pointer, pointer.offsets, value, _checked(op, pointer))
+
+
+def _checked(op: MlirOperation, pointer: TensorDescriptor) -> tuple[int, ...]:
+    """Return the dimensions of a block in which bounds hold."""
+    dims, rank = integers(op, "boundaryCheck"), len(pointer.offsets)
+    wrong = next((dim for dim in dims if not 0 <= dim < rank), None)
+    if wrong is not None:
+        raise mismatch(f"expected dimensions below {rank} as attribute 'boundaryCheck', got {wrong}")
+    return dims
 
 
 @rules("tt.descriptor_load", "tt.experimental_descriptor_load")

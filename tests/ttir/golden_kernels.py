@@ -304,6 +304,8 @@ def scaled(a, a_scale, b, b_scale, c, M: tl.constexpr, N: tl.constexpr, K: tl.co
     tl.store(at, tl.dot_scaled(left, left_scale, "e2m1", right, right_scale, "e2m1"))
     whole = tl.load(a + row[:, None] * K + inner[None, :]) & 0x77
     tl.store(at + M * N, tl.dot_scaled(whole, left_scale, "e4m3", right, right_scale, "e2m1"))
+    tl.store(at + 2 * M * N, tl.dot_scaled(whole.to(tl.bfloat16), None, "bf16", right, right_scale, "e2m1"))
+    tl.store(at + 3 * M * N, tl.dot_scaled(whole.to(tl.float16), None, "fp16", right, right_scale, "e2m1"))
 
 
 @triton.jit

@@ -1,5 +1,7 @@
 cuda_tile.module @triton {
   entry @scaled(%arg0: tile<ptr<i8>>, %arg1: tile<ptr<i8>>, %arg2: tile<ptr<i8>>, %arg3: tile<ptr<i8>>, %arg4: tile<ptr<f32>>) {
+    %cst_3072_i32 = constant <i32: 3072> : tile<32x32xi32>
+    %cst_2048_i32 = constant <i32: 2048> : tile<32x32xi32>
     %cst_1024_i32 = constant <i32: 1024> : tile<32x32xi32>
     %cst_119_i8 = constant <i8: 119> : tile<32x64xi8>
     %cst_64_i32 = constant <i32: 64> : tile<32x1xi32>
@@ -91,6 +93,42 @@ cuda_tile.module @triton {
     %42 = mulf %40, %reshape_40  : tile<64x32xf32>
     %43 = mmaf %39, %42, %cst_0_f32 : tile<32x64xf32>, tile<64x32xf32>, tile<32x32xf32>
     %44 = store_ptr_tko weak %29, %43 token=%result_token_32 : tile<32x32xptr<f32>>, tile<32x32xf32> -> token
+    %45 = offset %14, %cst_2048_i32 : tile<32x32xptr<f32>>, tile<32x32xi32> -> tile<32x32xptr<f32>>
+    %46 = itof %28 unsigned  : tile<32x64xi8> -> tile<32x64xbf16>
+    %47 = permute %result_19 [1, 0] : tile<32x32xi8> -> tile<32x32xi8>
+    %reshape_41 = reshape %47 : tile<32x32xi8> -> tile<1024xi8>
+    %48 = unpack %reshape_41 : tile<1024xi8> -> tile<2048xf4E2M1FN>
+    %reshape_42 = reshape %48 : tile<2048xf4E2M1FN> -> tile<32x64xf4E2M1FN>
+    %49 = permute %reshape_42 [1, 0] : tile<32x64xf4E2M1FN> -> tile<64x32xf4E2M1FN>
+    %50 = bitcast %result_7 : tile<32x2xi8> -> tile<32x2xf8E8M0FNU>
+    %51 = permute %50 [1, 0] : tile<32x2xf8E8M0FNU> -> tile<2x32xf8E8M0FNU>
+    %52 = ftof %46  : tile<32x64xbf16> -> tile<32x64xf32>
+    %53 = ftof %49  : tile<64x32xf4E2M1FN> -> tile<64x32xf32>
+    %54 = ftof %51  : tile<2x32xf8E8M0FNU> -> tile<2x32xf32>
+    %reshape_43 = reshape %54 : tile<2x32xf32> -> tile<2x1x32xf32>
+    %bcast_44 = broadcast %reshape_43 : tile<2x1x32xf32> -> tile<2x32x32xf32>
+    %reshape_45 = reshape %bcast_44 : tile<2x32x32xf32> -> tile<64x32xf32>
+    %55 = mulf %53, %reshape_45  : tile<64x32xf32>
+    %56 = mmaf %52, %55, %cst_0_f32 : tile<32x64xf32>, tile<64x32xf32>, tile<32x32xf32>
+    %57 = store_ptr_tko weak %45, %56 token=%44 : tile<32x32xptr<f32>>, tile<32x32xf32> -> token
+    %58 = offset %14, %cst_3072_i32 : tile<32x32xptr<f32>>, tile<32x32xi32> -> tile<32x32xptr<f32>>
+    %59 = itof %28 unsigned  : tile<32x64xi8> -> tile<32x64xf16>
+    %60 = permute %result_19 [1, 0] : tile<32x32xi8> -> tile<32x32xi8>
+    %reshape_46 = reshape %60 : tile<32x32xi8> -> tile<1024xi8>
+    %61 = unpack %reshape_46 : tile<1024xi8> -> tile<2048xf4E2M1FN>
+    %reshape_47 = reshape %61 : tile<2048xf4E2M1FN> -> tile<32x64xf4E2M1FN>
+    %62 = permute %reshape_47 [1, 0] : tile<32x64xf4E2M1FN> -> tile<64x32xf4E2M1FN>
+    %63 = bitcast %result_7 : tile<32x2xi8> -> tile<32x2xf8E8M0FNU>
+    %64 = permute %63 [1, 0] : tile<32x2xf8E8M0FNU> -> tile<2x32xf8E8M0FNU>
+    %65 = ftof %59  : tile<32x64xf16> -> tile<32x64xf32>
+    %66 = ftof %62  : tile<64x32xf4E2M1FN> -> tile<64x32xf32>
+    %67 = ftof %64  : tile<2x32xf8E8M0FNU> -> tile<2x32xf32>
+    %reshape_48 = reshape %67 : tile<2x32xf32> -> tile<2x1x32xf32>
+    %bcast_49 = broadcast %reshape_48 : tile<2x1x32xf32> -> tile<2x32x32xf32>
+    %reshape_50 = reshape %bcast_49 : tile<2x32x32xf32> -> tile<64x32xf32>
+    %68 = mulf %66, %reshape_50  : tile<64x32xf32>
+    %69 = mmaf %65, %68, %cst_0_f32 : tile<32x64xf32>, tile<64x32xf32>, tile<32x32xf32>
+    %70 = store_ptr_tko weak %58, %69 token=%57 : tile<32x32xptr<f32>>, tile<32x32xf32> -> token
     return
   }
 }

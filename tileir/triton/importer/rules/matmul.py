@@ -13,7 +13,7 @@ from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.faults import mismatch, refused
 from tileir.triton.importer.importing import Importing, Results, integer, integers
 from tileir.triton.importer.rules.table import Table
-from tileir.triton.importer.syntax import MlirOperation, MlirWord
+from tileir.triton.importer.syntax import MlirOperation, MlirScalar, MlirWord
 
 rules = Table()
 
@@ -117,7 +117,7 @@ def _scaled_operands(
 
 def _format(op: MlirOperation, word: str, attribute: str) -> str:
     found = op.attributes.get(word, op.attributes.get(attribute))
-    name = found.text if isinstance(found, MlirWord) else ""
+    name = found.text if isinstance(found, MlirWord) else str(found) if isinstance(found, MlirScalar) else ""
     name = _FORMATS[found] if isinstance(found, int) and 0 <= found < len(_FORMATS) else name
     if name in ("e2m3", "e3m2"):
         raise refused(f"Tile IR has no numbers of the format {name}", "convert to e4m3, which has all of them")

@@ -69,3 +69,17 @@ def test_what_is_compiled_can_be_sent_to_another_process() -> None:
     asm = doubled[(1,)](x, 100, BLOCK=128).asm
     again = pickle.loads(pickle.dumps(asm))
     assert again["tileir"] == asm["tileir"] and "define" in again["llvm"]
+
+
+def test_kernels_that_other_processes_have_compiled_run() -> None:
+    """As they do by default; the kernels that come back have lost their Python functions."""
+    from torch._inductor import config
+    from torch._inductor.async_compile import AsyncCompile, shutdown_compile_workers
+
+    x = torch.randn(30, 200)
+    with config.patch(compile_threads=2):
+        AsyncCompile.wait_pool_ready()
+        try:
+            assert_close(torch.compile(lambda x: x.softmax(1).cumsum(0))(x), x.softmax(1).cumsum(0))
+        finally:
+            shutdown_compile_workers()

@@ -52,8 +52,7 @@ class Launcher:
 
     def __init__(self, driver: Chooser, source: Any, metadata: Any) -> None:
         self._driver, self._name, self._signature = driver, metadata.name, source.signature
-        function = getattr(source, "fn", None)
-        self._file: str = metadata.name if function is None else function.fn.__code__.co_filename
+        self._file = _file_of(source)
         self._arguments: KernelArguments | None = None
 
     def __call__(
@@ -80,7 +79,7 @@ class Launcher:
                 again = partial(self, x, y, z, stream, loaded, packed_metadata, launch_metadata, enter, leave)
                 steps.append(partial(again, *arguments))
         except Trap as trap:
-            raise trimmed(at_python_line(trap, self._file)) from None
+            raise trimmed(at_python_line(trap, self._file or self._name)) from None
         except Exception as error:
             raise trimmed(error)  # noqa: B904 - it is the same error
         if leave is not None:
@@ -96,8 +95,15 @@ class Launcher:
             chosen.dump.write(loaded.kernel, self._name)
         taken = self._arguments
         if taken is None:
-            relocate(loaded.kernel, self._file)
+            if self._file is not None:
+                relocate(loaded.kernel, self._file)
             taken = self._arguments = KernelArguments(loaded.kernel, self._signature)
         run, values = loaded.run_on(chosen, taken), taken.passed(arguments)
         if not isinstance(run, NativeRun) or not run.direct(grid, values):
             run(checked_grid(grid, self._name), taken.bind_passed(values))
+
+
+def _file_of(source: Any) -> str | None:
+    """Return the file of a kernel's function: a kernel of TTIR has none, nor one that a process of Inductor's made."""
+    function = getattr(getattr(source, "fn", None), "fn", None)
+    return None if function is None else str(function.__code__.co_filename)

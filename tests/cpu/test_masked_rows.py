@@ -88,3 +88,42 @@ def test_constants_of_different_sizes_are_written_as_far_as_the_tensor_goes() ->
     result = np.full(9, -1, np.int32)
     tileir.parse(text)["k"].launch(1, result, target="cpu")
     assert result.tolist() == [0, 1, 2, 3, 4, -1, -1, -1, -1]
+
+
+PRODUCTS = """entry @k(%a: tile<ptr<f32>>, %x: tile<ptr<f32>>, %out: tile<ptr<f32>>, %m: tile<i32>, %n: tile<i32>, %l: tile<i32>) {
+  %a_view = make_tensor_view %a, shape = [%m, %n], strides = [%n, 1] : tile<i32> -> tensor_view<?x?xf32, strides=[?,1]>
+  %x_view = make_tensor_view %x, shape = [%l], strides = [1] : tile<i32> -> tensor_view<?xf32, strides=[1]>
+  %a_tiles = make_partition_view %a_view : partition_view<tile=(4xCOLUMNS), padding_value = zero, tensor_view<?x?xf32, strides=[?,1]>>
+  %x_tiles = make_partition_view %x_view : partition_view<tile=(COLUMNS), padding_value = zero, tensor_view<?xf32, strides=[1]>>
+  %zero = constant <i32: 0> : tile<i32>
+  %at, %t0 = load_view_tko weak %a_tiles[%zero, %zero]
+    : partition_view<tile=(4xCOLUMNS), padding_value = zero, tensor_view<?x?xf32, strides=[?,1]>>, tile<i32> -> tile<4xCOLUMNSxf32>, token
+  %xt, %t1 = load_view_tko weak %x_tiles[%zero]
+    : partition_view<tile=(COLUMNS), padding_value = zero, tensor_view<?xf32, strides=[1]>>, tile<i32> -> tile<COLUMNSxf32>, token
+  %row = reshape %xt : tile<COLUMNSxf32> -> tile<1xCOLUMNSxf32>
+  %rows = broadcast %row : tile<1xCOLUMNSxf32> -> tile<4xCOLUMNSxf32>
+  %products = mulf %at, %rows : tile<4xCOLUMNSxf32>
+  %sums = reduce %products dim=1 identities=[0.0 : f32] : tile<4xCOLUMNSxf32> -> tile<4xf32>
+    (%v: tile<f32>, %w: tile<f32>) {
+      %both = addf %v, %w : tile<f32>
+      yield %both : tile<f32>
+    }
+  %lanes = iota : tile<4xi32>
+  %o0 = reshape %out : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %o1 = broadcast %o0 : tile<1xptr<f32>> -> tile<4xptr<f32>>
+  %o2 = offset %o1, %lanes : tile<4xptr<f32>>, tile<4xi32> -> tile<4xptr<f32>>
+  %t2 = store_ptr_tko weak %o2, %sums : tile<4xptr<f32>>, tile<4xf32> -> token
+}"""  # noqa: E501
+
+
+@pytest.mark.parametrize("columns", [16, 128, 1024])
+def test_sums_of_rows_cut_at_different_ends_are_those_of_the_definition(columns: int) -> None:
+    guarded, rng = Guarded(), np.random.default_rng(columns)
+    kernel = tileir.parse(PRODUCTS.replace("COLUMNS", str(columns)))["k"]
+    ends = sorted({1, columns // 8, columns // 8 + 1, columns // 2 - 1, columns - 17, columns - 1, columns} - {-1, 0})
+    for m, n, length in ((m, n, length) for m in (3, 4) for n in ends for length in ends):
+        a, x = rng.standard_normal((m, n), np.float32), rng.standard_normal(length, np.float32)
+        found, expected = np.zeros((2, 4), np.float32)
+        kernel.launch(1, guarded.copy(a), guarded.copy(x), found, m, n, length, target="cpu")
+        kernel.launch(1, a, x, expected, m, n, length, target="interp")
+        assert found.tobytes() == expected.tobytes(), (m, n, length)

@@ -143,16 +143,24 @@ class MaskedWindow(ExpressionTile):
         emit.builder.store(outside, self._elsewhere)
 
     def _read(self, emit: Emitter, index: Index) -> Num:
-        builder, end = emit.builder, self._counts[-1]
-        for at, count, extent in zip(index[:-1], self._counts, self.type.shape):
-            if not is_number(count, extent):
-                end = builder.select(builder.icmp_unsigned("<", at, count), end, I64(0))
+        builder, end = emit.builder, self._end(emit, index[:-1])
         kind, align = memory_type(self.element), self.element.byte_size
         place = builder.gep(self.window.base, [distance(builder, index, self.window.strides)], source_etype=kind)
         inside = builder.icmp_unsigned("<", index[-1], end)
         loaded = builder.load(builder.select(inside, place, self._elsewhere), typ=kind, align=align)
         emit.guarded[loaded] = GuardedLoad(place, inside, self._outside)
         return from_memory(builder, self.element, emit.independent(loaded))
+
+    def _end(self, emit: Emitter, row: Index) -> ir.Value:
+        """Return how many elements of a row may be read, the same value for all of them."""
+        key = (id(self), *map(_identity, row))
+        if key not in emit.memo:
+            builder, end = emit.builder, self._counts[-1]
+            for at, count, extent in zip(row, self._counts, self.type.shape):
+                if not is_number(count, extent):
+                    end = builder.select(builder.icmp_unsigned("<", at, count), end, I64(0))
+            emit.memo[key] = ((self, row), Num(t.I64, wide=end))
+        return emit.memo[key][1].wide
 
 
 Lowered = Tile | object

@@ -272,6 +272,12 @@ def _number(value: ir.Value) -> int | None:
     return int(value.constant) if is_known else None
 
 
+def constant_part(value: ir.Value) -> tuple[ir.Value, int]:
+    """Split a sum into what is added to a constant, and that constant: 0 if there is none."""
+    number = _number(value.operands[1]) if isinstance(value, op.Instruction) and value.opname == "add" else None
+    return (value, 0) if number is None else (value.operands[0], number)
+
+
 def _has_wide_form(each: op.Instruction) -> bool:
     if isinstance(each, op.CallInstr):
         return isinstance(each.callee, WideFunction) or _CALL.fullmatch(each.callee.name) is not None

@@ -22,6 +22,7 @@ from tileir.cpu.emit.vectorizability import (
     WideFunction,
     Width,
     byte_size,
+    constant_part,
     intrinsic,
     width,
 )
@@ -94,8 +95,8 @@ class _Code:
                 leave.branch(self._rest(has_masks, (end, left)))
         else:
             count = head.sub(loop.end, loop.begin)
-            for guard in self.growth.ends.values():
-                count = self._inside(count, guard)
+            for at, end in self._last_ends():
+                count = self._inside(count, at, end)
             whole = head.and_(count, I64(-total))
             end = head.add(loop.begin, whole)
             vectors = self._vectors(end, left)
@@ -105,10 +106,20 @@ class _Code:
         for place, each in self.growth.collected.items():
             self._collect(each, self.collected[place])
 
-    def _inside(self, count: ir.Value, guard: GuardedLoad) -> ir.Value:
-        """Return how many of the first `count` iterations read inside."""
+    def _last_ends(self) -> Iterable[tuple[ir.Value, ir.Value]]:
+        """Return where loads of neighbours read, and their ends; of loads a constant distance apart, the last one."""
+        found: dict[tuple[int, int], tuple[int, ir.Value, ir.Value]] = {}
+        for guard in self.growth.ends.values():
+            at, end = guard.inside.operands
+            base, ahead = constant_part(at)
+            key = id(base), id(end)
+            if key not in found or ahead > found[key][0]:
+                found[key] = ahead, at, end
+        return [(at, end) for _, at, end in found.values()]
+
+    def _inside(self, count: ir.Value, at: ir.Value, end: ir.Value) -> ir.Value:
+        """Return how many of the first `count` iterations read at `at` before `end`."""
         head = self._head
-        at, end = guard.inside.operands
         first, limit = self._at_begin(at), self.fixed(end)
         left = head.select(head.icmp_unsigned("<", first, limit), head.sub(limit, first), I64(0))
         return head.select(head.icmp_unsigned("<", left, count), left, count)

@@ -134,17 +134,20 @@ def _joined(
     read: Callable[[ir.Value], list[Num]],
 ) -> list[Num]:
     """Return the element at `place`, a block and a lane, when `count` of `extent` elements are left."""
-    if count == extent:
-        return read(_position(lowering.emit, place))
-    builder = lowering.builder
-    block, lane = place
-    if 2 * count > REDUCE_BLOCK:
-        first = builder.mul(block, I64(2))
-        places = [(first, lane), (builder.add(first, I64(1)), lane)]
-    else:
-        places = [(block, lane), (block, builder.add(lane, I64(count)))]
-    left, right = (_joined(lowering, op, extent, 2 * count, half, read) for half in places)
-    return lowering.combined(op.body, _pairs(left, right))
+    builder, (block, lane) = lowering.builder, place
+    apart = REDUCE_BLOCK * max(1, extent // max(count, REDUCE_BLOCK))
+    first = builder.add(builder.mul(block, I64(apart)), lane)
+
+    def joined(count: int, block: int, lane: int) -> list[Num]:
+        if count == extent:
+            return read(builder.add(first, I64(block * REDUCE_BLOCK + lane)))
+        halves = ((2 * block, lane), (2 * block + 1, lane))
+        if 2 * count <= REDUCE_BLOCK:
+            halves = (block, lane), (block, lane + count)
+        left, right = (joined(2 * count, *half) for half in halves)
+        return lowering.combined(op.body, _pairs(left, right))
+
+    return joined(count, 0, 0)
 
 
 def _position(emit: Emitter, place: Index) -> ir.Value:

@@ -255,19 +255,27 @@ def test_options_of_gpus_are_taken() -> None:
 # ---------------------------------------------------------------- tuning
 
 
-def test_configurations_that_differ_in_hints_alone_are_tuned_once(capsys: pytest.CaptureFixture[str]) -> None:
-    blocks = [triton.Config({"BLOCK": size}, num_warps=warps) for size in (16, 32) for warps in (1, 4, 8)]
-    tuned = triton.autotune(blocks, key=["n"], restore_value=["x_ptr"])(doubled)
-    x = torch.ones(100)
-    with triton.knobs.autotuning.scope():
-        triton.knobs.autotuning.print = True
-        tuned[lambda meta: (triton.cdiv(100, meta["BLOCK"]),)](x, 100)
-    assert (x == 2).all()
-    told = capsys.readouterr().out
-    assert len(re.findall("Autotuning kernel doubled with config", told)) == 2
-    assert "Triton autotuning for function doubled" in told
-    assert set(tuned.configs_timings) == {blocks[0], blocks[3]}
-    assert all(timing > 0 for timings in tuned.configs_timings.values() for timing in timings)
+TUNED_FIRST = """
+import torch, triton
+from tests.triton_kernels.launched_kernels import doubled
+
+blocks = [triton.Config({"BLOCK": size}, num_warps=warps) for size in (16, 32) for warps in (1, 4, 8)]
+tuned = triton.autotune(blocks, key=["n"], restore_value=["x_ptr"])(doubled)
+x = torch.ones(100)
+triton.knobs.autotuning.print = True
+tuned[lambda meta: (triton.cdiv(100, meta["BLOCK"]),)](x, 100)
+assert (x == 2).all()
+assert set(tuned.configs_timings) == {blocks[0], blocks[3]}
+assert all(timing > 0 for timings in tuned.configs_timings.values() for timing in timings)
+"""
+
+
+def test_configurations_that_differ_in_hints_alone_are_tuned_once() -> None:
+    """In a process of its own: a tuner that is the first to run chooses before Triton has a driver."""
+    done = run(TUNED_FIRST)
+    assert done.returncode == 0, done.stderr
+    assert len(re.findall("Autotuning kernel doubled with config", done.stdout)) == 2
+    assert "Triton autotuning for function doubled" in done.stdout
 
 
 def test_constants_can_be_guessed() -> None:
@@ -329,7 +337,8 @@ def test_parameters_keep_their_names_in_the_next_process(tmp_path: Path) -> None
 def test_importing_triton_imports_little_of_tileir() -> None:
     program = "import sys, triton\nprint(*sorted(name for name in sys.modules if name.startswith('tileir')))"
     done = run_fresh(program)
-    assert done.stdout.split() == ["tileir", "tileir.triton", "tileir.triton.compiler", "tileir.triton.driver"]
+    light = ("", ".host", ".host.patching", ".triton", ".triton.compiler", ".triton.driver", ".triton.patches")
+    assert done.stdout.split() == [f"tileir{name}" for name in light]
 
 
 @pytest.mark.parametrize("active", [True, False])

@@ -16,10 +16,10 @@ from functools import cache
 from tileir.cuda_as_cpu.bindings import answer_core, answer_driver, answer_runtime
 from tileir.cuda_as_cpu.cupy_module import CupyFinder
 from tileir.cuda_as_cpu.device import answer_library
-from tileir.cuda_as_cpu.patching import when_imported
 from tileir.cuda_as_cpu.torch_cuda import answer_torch_cuda
 from tileir.cuda_as_cpu.torch_functions import take_cuda_for_cpu
 from tileir.cuda_as_cpu.torch_packages import answer_torch_packages
+from tileir.host.patching import when_imported
 
 NOTICE = "tileir: --cuda-as-cpu: whatever asks for CUDA here gets the CPU; times are those of the CPU"
 """Said once to whoever asked for it."""

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field
 from types import ModuleType
 
-from tileir.cuda_as_cpu.patching import Function, rebind
+from tileir.host.patching import Function, rebind
 
 CAPABILITY = (10, 0)
 """The compute capability."""

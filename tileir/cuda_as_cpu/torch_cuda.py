@@ -13,8 +13,8 @@ from functools import wraps
 from typing import Any
 
 from tileir.cuda_as_cpu.device import CAPABILITY, DRIVER, NAME, DeviceProperties, memory
-from tileir.cuda_as_cpu.patching import own_function, rebind
 from tileir.cuda_as_cpu.timing import Event, Stream, capture
+from tileir.host.patching import own_function, rebind
 
 Function = Callable[..., Any]
 NCCL = (2, 28, 0)

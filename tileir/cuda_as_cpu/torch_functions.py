@@ -11,7 +11,7 @@ from functools import partial, wraps
 from importlib import import_module
 from typing import Any
 
-from tileir.cuda_as_cpu.patching import own_function
+from tileir.host.patching import own_function
 
 Function = Callable[..., Any]
 

@@ -12,8 +12,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from tileir.cuda_as_cpu.patching import rebind, when_imported
 from tileir.cuda_as_cpu.torch_functions import cpu_for, wrap
+from tileir.host.patching import rebind, when_imported
 
 Function = Callable[..., Any]
 

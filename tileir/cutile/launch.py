@@ -18,7 +18,6 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, cast
 
 from tileir.cuda_as_cpu import was_asked_for
-from tileir.cuda_as_cpu.patching import Function, rebind, when_imported
 from tileir.cuda_as_cpu.timing import capture
 from tileir.cutile.arrays import compiles_for_one
 from tileir.cutile.cache import Specialisation, SpecialisationCache, Specialisations
@@ -32,6 +31,7 @@ from tileir.frontend.children import Choice, exported_to_children
 from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.frontend.tracebacks import trimmed
+from tileir.host.patching import Function, rebind, when_imported
 from tileir.ir.diagnostics import LaunchTimeout
 from tileir.runtime.grid import Grid, GridLike
 from tileir.runtime.module import DeviceTarget, Kernel, Target, target_named

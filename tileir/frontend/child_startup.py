@@ -8,8 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 
 from tileir.cuda_as_cpu import cuda_as_cpu
-from tileir.cuda_as_cpu.patching import when_imported
 from tileir.frontend.children import FRONT_ENDS, Choice, inherited
+from tileir.host.patching import when_imported
 
 
 def take_up() -> None:

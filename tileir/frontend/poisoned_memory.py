@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tileir.cuda_as_cpu.patching import when_imported
 from tileir.host.allocation import Allocation, Runs
+from tileir.host.patching import when_imported
 
 if TYPE_CHECKING:
     import torch

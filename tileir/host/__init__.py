@@ -1,5 +1,5 @@
-"""Services of the process that every target needs: printing, memory, host functions, limits, children, words for
-faults.
+"""Services of the process that every target needs: printing, memory, host functions, limits, children, changes of
+other libraries, words for faults.
 
 Knows: the pieces of memory of a launch by address, what a kernel prints, how an interrupt or the end of a parent ends
 it, and the words of undefined behaviour and of faulty accesses.

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
+from tileir.host.patching import when_imported
+from tileir.triton.patches import patch_tuner
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 NAME = "cpu"
 WARP = 32
 """Scripts count in warps."""
+
+# One of the modules that Triton imports once its runtime is complete.
+when_imported("triton.testing", patch_tuner)
 
 
 class CpuDriver(DriverBase):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, wraps
+from types import ModuleType
 from typing import Any
-
-from tileir.host.stages import tell
 
 
 @cache
@@ -18,13 +17,18 @@ def patch_triton(alone: bool) -> None:
     """
     from triton import knobs
     from triton.compiler import compiler
-    from triton.runtime.autotuner import Autotuner
 
     if alone and knobs.language.fp32_default is None:
         knobs.language.fp32_default = "ieee"
     compiler.AsmDict.__missing__ = _with_native_code(compiler.AsmDict.__missing__)
     if knobs.compilation.listener is None:
         knobs.compilation.listener = _tell_stages
+
+
+def patch_tuner(_: ModuleType) -> None:
+    """Change the tuner, which chooses its configurations before it asks for a driver: so as Triton is imported."""
+    from triton.runtime.autotuner import Autotuner
+
     Autotuner.prune_configs = _distinct(Autotuner.prune_configs)
 
 
@@ -46,6 +50,8 @@ def _with_native_code(missing: Callable[..., str]) -> Callable[..., str]:
 def _tell_stages(*, metadata: dict[str, Any], times: Any, cache_hit: bool, **more: object) -> None:
     """Tell of the stages that Triton has measured, in microseconds: from Python to TTIR, and from there on."""
     if not cache_hit:
+        from tileir.host.stages import tell
+
         measured = {"front end": times.ir_initialization, **dict(times.lowering_stages)}
         tell(metadata["name"], {name: microseconds / 1e6 for name, microseconds in measured.items()})
 

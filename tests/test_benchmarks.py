@@ -54,6 +54,7 @@ def test_a_picture_shows_every_point(bench):
     assert all(picture.TOP <= height <= picture.HEIGHT - picture.BOTTOM for height in heights)
 
 
+@pytest.mark.thorough
 def test_a_point_is_measured_on_request():
     pytest.importorskip("torch", reason="the cases of the benchmarks need torch for their peers")
     environment = {**os.environ, "PYTHONPATH": str(BENCH.parent), "TILEIR_NUM_THREADS": "1"}

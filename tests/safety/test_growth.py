@@ -14,6 +14,7 @@ import pytest
 import tileir
 from tests.safety.growing_programs import SHAPES, Program, chapters, repeated
 from tests.targets.ttir import lowered as lowered_for_gpu
+from tests.thorough import sampled
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.run.program import lowered
 from tileir.passes.pipeline import PASSES
@@ -78,12 +79,12 @@ def grown(program: Program, smallest: int) -> Iterator[str]:
                 yield f"{stage}: {found}"
 
 
-@pytest.mark.parametrize("chapter", chapters())
+@pytest.mark.parametrize("chapter", sampled(chapters(), 4))
 def test_many_operations_of_a_chapter(chapter: str) -> None:
     uses = chapters()[chapter]
     assert list(grown(lambda count: repeated(uses, count), max(1, FEW // len(uses)))) == []
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", sampled(SHAPES, 4))
 def test_many_of(shape: str) -> None:
     assert list(grown(SHAPES[shape], 3)) == []

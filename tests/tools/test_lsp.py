@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from framed import ROOT, FramedProcess
 
+from tests.thorough import sampled
+
 pytest.importorskip("pygls", reason="the language server needs pygls")
 
 URI = "file:///work/kernel.mlir"
@@ -347,14 +349,14 @@ def _frame(content: bytes, header: bytes = b"Content-Length: %d\r\n\r\n") -> byt
     return header % len(content) + content
 
 
-@pytest.mark.parametrize("header", [b"content-length: %d\r\n\r\n", b"CONTENT-LENGTH:%d\n\n"])
+@pytest.mark.parametrize("header", sampled([b"CONTENT-LENGTH:%d\n\n", b"content-length: %d\r\n\r\n"], 2))
 def test_headers_may_be_in_any_case(header: bytes) -> None:
     process = _conversation(_frame(INITIALIZE, header))
     assert "capabilities" in process.wait_for(lambda message: message.get("id") == 1)["result"]
     assert process.close() == ""
 
 
-@pytest.mark.parametrize("length", [b"99999999999999999999", b"999999999999", b"9" * 5000, b"-1"])
+@pytest.mark.parametrize("length", sampled([b"99999999999999999999", b"999999999999", b"9" * 5000, b"-1"], 4))
 def test_a_message_of_an_impossible_length_ends_the_conversation(length: bytes) -> None:
     said = _conversation(b"Content-Length: " + length + b"\r\n\r\n" + INITIALIZE).close()
     assert said == "tileir: expected a header 'Content-Length: N' of at most 268435456 bytes\n"

@@ -100,6 +100,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.thorough
 def test_a_study_in_a_file_goes_on_after_a_kill(tmp_path: Path) -> None:
     pytest.importorskip("optuna", reason="needs optuna: pip install '.[tune]'")
     killed = subprocess.run([sys.executable, "-c", STUDY, str(tmp_path / "s.db")], stdout=subprocess.PIPE, cwd=ROOT)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tileir
+from tests.thorough import sampled
 from tileir.cli import main
 from tileir.host import child
 from tileir.ir.usage import UsageError
@@ -94,6 +95,7 @@ def test_a_configuration_that_hangs_costs_only_itself(capsys: pytest.CaptureFixt
     assert [(row["point"]["N"], row["state"]) for row in rows] == [(1, "right"), (2000000, "hung")]
 
 
+@pytest.mark.thorough
 def test_a_model_leads_the_search(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("optuna", reason="needs optuna: pip install '.[tune]'")
     space = ("--space", "F=2.0", "--space", "T=16,32,64,128,256", "--option", "threads=1,2", "--search", "optuna")
@@ -103,7 +105,7 @@ def test_a_model_leads_the_search(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(record["rows"]) == 9 and record["search"] == "optuna" and "median" in record["rows"][0]
 
 
-@pytest.mark.parametrize("name", ["add", "made"])
+@pytest.mark.parametrize("name", sampled(["made", "add"], 2))
 def test_a_cutile_kernel_and_a_function_that_makes_one_are_tuned(capsys: pytest.CaptureFixture[str], name: str) -> None:
     pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install '.[cutile]'")
     Path("add.py").write_text(
@@ -159,6 +161,7 @@ def test_a_search_of_the_library_is_made_here(capsys: pytest.CaptureFixture[str]
     assert "wrong result: 'argument 1'" in rows["2: {'tile': 128, 'more': 2.0}"]["reason"]
 
 
+@pytest.mark.thorough
 def test_parameters_with_values_need_no_space(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install '.[cutile]'")
     Path("add.py").write_text(SEARCH)

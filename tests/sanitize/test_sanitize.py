@@ -194,6 +194,22 @@ def test_padding_that_leaves_a_value_as_it_is_does_not_mark_it(fill: int, operat
     assert [(one.kind, one.array) for one in found] == ([] if clean else [("padding", "x")])
 
 
+@pytest.mark.parametrize(("fill", "clean"), [(0, True), (1, False)])
+def test_padding_of_flags_is_neutral_for_a_reduction_of_them(fill: int, clean: bool) -> None:
+    reduced = """reduce %flags dim=0 identities=[false] : tile<4xi1> -> tile<i1>
+      (%a: tile<i1>, %b: tile<i1>) { %c = ori %a, %b : tile<i1>  yield %c : tile<i1> }"""
+    operation = f"""constant <i32: 0> : tile<4xi32>
+      %flags = cmpi not_equal %v, %new, signed : tile<4xi32> -> tile<4xi1>
+      %any = {reduced}
+      %one = exti %any unsigned : tile<i1> -> tile<i32>
+      %o = reshape %one : tile<i32> -> tile<1xi32>
+      %o_4 = broadcast %o : tile<1xi32> -> tile<4xi32>
+      %sum = addi %old, %o_4"""
+    text = MASKED.format(fill=fill, operation=operation).replace("weak %to, %new", "weak %to, %sum")
+    found = list(tileir.sanitize(tileir.parse(text)["k"], 1, np.zeros(4, np.int32), np.zeros(4, np.int32)))
+    assert [one.kind for one in found] == ([] if clean else ["padding"])
+
+
 def test_an_address_that_is_stored_is_no_dependence_on_the_order() -> None:
     text = """entry @k(%flag: tile<ptr<i32>>, %out: tile<ptr<i64>>) {
       %b, %y, %z = get_tile_block_id : tile<i32>

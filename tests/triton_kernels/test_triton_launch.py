@@ -172,6 +172,8 @@ def test_arrays_of_other_libraries_are_taken_when_they_are_wrapped() -> None:
     assert (x == 2 * np.arange(10)).all()
     with pytest.raises(TypeError, match="expected an array in the memory of this process, got int"):
         tileir.triton.HostArray(3)
+    with pytest.raises(ValueError, match="expected an array without negative strides"):
+        tileir.triton.HostArray(x[::-1])
 
 
 def test_an_array_that_is_only_to_be_read_is_not_written() -> None:

@@ -270,12 +270,9 @@ def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Seque
             _check_device(parameter, array, devices, target)
         if array.dtype not in accepted:
             raise parameter.type_error(_wanted(element), _wrong_dtype(array, element))
-        if array.is_impossible:
-            raise parameter.value_error(*impossible(array))
-        if array.runs_backwards:
-            raise parameter.value_error(*backwards(array))
-        if array.is_gone:
-            raise parameter.value_error(*GONE)
+        wrong = unusable(array)
+        if wrong is not None:
+            raise parameter.value_error(*wrong)
         if getattr(value, "requires_grad", False):
             raise parameter.value_error(*_GRADIENT)
         if not array.writable:
@@ -326,6 +323,15 @@ _GRADIENT = (
     "a tensor that does not require grad, as a kernel is no part of torch's graph: no gradient would flow through it",
     "one that does (pass x.detach(), and give the kernel a torch.autograd.Function of its own for gradients)",
 )
+
+
+def unusable(array: Array) -> tuple[str, str] | None:
+    """Return the expected and the actual text for an array whose memory no kernel can use; None if it can."""
+    if array.is_impossible:
+        return impossible(array)
+    if array.runs_backwards:
+        return backwards(array)
+    return GONE if array.is_gone else None
 
 
 GONE = "an array whose memory is there", "one whose storage was freed, or whose file was cut"

@@ -17,7 +17,7 @@ from itertools import accumulate
 
 from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.ir import types as t
-from tileir.ir.attributes import FloatAttr, IntegerAttr, Ordering, Predicate, Signedness
+from tileir.ir.attributes import BoolAttr, FloatAttr, IntegerAttr, Ordering, Predicate, Signedness
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.traits import ELEMENTWISE
 from tileir.ops.control import Assert, For
@@ -267,8 +267,8 @@ def _reduced(walk: _Following, op: Op) -> None:
     assert isinstance(op, Reduce | Scan), "the rule is that of reductions"
     for value, identity in zip(op.sources, op.identities):
         if value in walk.marks:
-            assert isinstance(identity, FloatAttr | IntegerAttr), "identities are numbers"
-            bits = identity.bits if isinstance(identity, FloatAttr) else identity.value
+            assert isinstance(identity, BoolAttr | FloatAttr | IntegerAttr), "identities are numbers"
+            bits = identity.bits if isinstance(identity, FloatAttr) else int(identity.value)
             walk.require_only(value, walk.has_bits(value, bits))
 
 

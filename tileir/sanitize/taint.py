@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from tileir.interp.api import Coordinates
-from tileir.ir.attributes import Attribute, FloatAttr, IntegerAttr
+from tileir.ir.attributes import Attribute, BoolAttr, FloatAttr, IntegerAttr
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.storage import bits_dtype, dtype_of
 from tileir.ir.traits import ELEMENTWISE
@@ -295,6 +295,8 @@ def _differs(one: object, other: object) -> Mask:
 
 def _identity(attribute: Attribute) -> np.generic:
     """Return the neutral element as an element of a tile."""
+    if isinstance(attribute, BoolAttr):
+        return np.bool_(attribute.value)
     assert isinstance(attribute, FloatAttr | IntegerAttr), "identities are numbers"
     element: ElementType = attribute.type
     bits = attribute.bits if isinstance(attribute, FloatAttr) else attribute.value

@@ -22,6 +22,7 @@ from tileir.runtime.arguments import (
     PointerArgument,
     ScalarArgument,
     joint_binder,
+    unusable,
 )
 from tileir.runtime.arrays import CPU, Array, described
 from tileir.runtime.memory import Mapping as MemoryMapping
@@ -124,13 +125,16 @@ def _fault(kind: type[Error], kernel: str, name: str, expected: str, got: str) -
 class HostArray:
     """An array of NumPy, or of any library that lends its memory, as an argument that Triton takes.
 
-    Raises TypeError for what lends no memory of this process.
+    Raises TypeError for what lends no memory of this process, ValueError for memory that cannot be used.
     """
 
     def __init__(self, value: object) -> None:
         array = described(value)
         if array is None or array.device != CPU or array.dtype is None:
             raise TypeError(f"expected an array in the memory of this process, got {type_name(value)}")
+        wrong = unusable(array)
+        if wrong is not None:
+            raise ValueError("expected {}, got {}".format(*wrong))
         self.array = array
         self.dtype = array.dtype
         self.shape = array.shape

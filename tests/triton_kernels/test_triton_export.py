@@ -117,6 +117,11 @@ def test_the_command_says_what_does_not_fit() -> None:
     assert "no kernel 'ad'" in compile_kernel("ad").stderr
 
 
+def test_the_command_to_copy_has_the_types_of_the_kernel() -> None:
+    done = tool("sanitize", ADD, *CHOSEN)
+    assert f"for example: tileir sanitize {ADD} --signature '{TYPES}' --constexpr BLOCK=128 --grid 1" in done.stderr
+
+
 def test_what_triton_refuses_is_shown_in_its_words(tmp_path: Path) -> None:
     script = tmp_path / "wrong.py"
     script.write_text("import triton\n\n\n@triton.jit\ndef wrong(x):\n    y = x.nothing\n")

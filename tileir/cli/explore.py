@@ -58,7 +58,7 @@ class _PrintModel(argparse.Action):
 def run(options: argparse.Namespace) -> int:
     kernel = chosen_kernel(programs.verified(options.file, options), options.kernel)
     grid, words = _launch(kernel, options)
-    require_arguments(kernel, options.file, "explore", words, grid)
+    require_arguments(kernel, programs.words_of(options), "explore", words, grid)
     values = [one.value for one in given_values(kernel, words, options.seed)]
     extents = checked(kernel, chosen_target("interp"), grid, values, True, {})
     try:
@@ -88,6 +88,6 @@ def _launch(kernel: Kernel, options: argparse.Namespace) -> tuple[str, list[str]
     words = launch_line(kernel)
     if words is None or "--grid" not in words[:-1]:
         what = "expected a --grid, or a comment '// launch: --grid ...' in front of the kernel, got none"
-        raise UsageError(f"{what}\n{suggestion(kernel, options.file, 'explore')}")
+        raise UsageError(f"{what}\n{suggestion(kernel, programs.words_of(options), 'explore')}")
     at = words.index("--grid")
     return words[at + 1], options.arguments or [*words[:at], *words[at + 2 :]]

@@ -59,7 +59,7 @@ def _show_kernel(signature: Signature, file: str, several: bool) -> None:
     ]
     if rows:
         show.print_table(show.table(_COLUMNS, rows))
-    show.line(f"{'' if rows else chr(10)}{signature.command('run', file, several)}")
+    show.line(f"{'' if rows else chr(10)}{signature.command('run', [file], several)}")
 
 
 def _as_data(module: Module) -> dict[str, object]:

@@ -65,27 +65,31 @@ def launched_kernel(options: argparse.Namespace, verb: str) -> Kernel:
     """Return the kernel of a launch by `verb`. Where its grid or arguments are missing, UsageError says what it
     takes."""
     kernel = chosen_kernel(programs.verified(options.file, options), options.kernel)
-    require_grid(kernel, options.file, verb, options.arguments, options.grid)
+    require_grid(kernel, programs.words_of(options), verb, options.arguments, options.grid)
     return kernel
 
 
-def require_grid(kernel: Kernel, file: str, verb: str, words: Sequence[str], grid: str | None) -> None:
+def require_grid(kernel: Kernel, program: Sequence[str], verb: str, words: Sequence[str], grid: str | None) -> None:
     """Raise UsageError, with what the kernel takes, without a grid or an argument for each parameter."""
-    _require(kernel, file, verb, words, grid, grid is None)
+    _require(kernel, program, verb, words, grid, grid is None)
 
 
-def require_arguments(kernel: Kernel, file: str, verb: str, words: Sequence[str], grid: str | None) -> None:
+def require_arguments(
+    kernel: Kernel, program: Sequence[str], verb: str, words: Sequence[str], grid: str | None
+) -> None:
     """Check the arguments of a launch that needs no grid."""
-    _require(kernel, file, verb, words, grid, False)
+    _require(kernel, program, verb, words, grid, False)
 
 
-def _require(kernel: Kernel, file: str, verb: str, words: Sequence[str], grid: str | None, lacks_grid: bool) -> None:
+def _require(
+    kernel: Kernel, program: Sequence[str], verb: str, words: Sequence[str], grid: str | None, lacks_grid: bool
+) -> None:
     names = [parameter.name for parameter in kernel.parameters]
     lacking = cli_arguments.missing(words, names)
     if lacking or lacks_grid:
         given = _parts(grid is not None, [name for name in names if words and name not in lacking])
         got = f"only {given}" if given else "none"
-        raise UsageError(f"expected {_parts(lacks_grid, lacking)}, got {got}\n{suggestion(kernel, file, verb)}")
+        raise UsageError(f"expected {_parts(lacks_grid, lacking)}, got {got}\n{suggestion(kernel, program, verb)}")
 
 
 def _parts(grid: bool, names: Sequence[str]) -> str:
@@ -99,12 +103,12 @@ def _listed(words: Sequence[str]) -> str:
     return ", ".join(f"'{shown(word)}'" for word in words)
 
 
-def suggestion(kernel: Kernel, file: str, verb: str) -> str:
+def suggestion(kernel: Kernel, program: Sequence[str], verb: str) -> str:
     """Return the parameters of the kernel and a command to copy. A launch with all its arguments needs no analyses."""
     from tileir.runtime.signature import Signature
 
     signature = Signature(kernel)
-    command = signature.command(verb, file, len(kernel.module.kernels) > 1) + _ALSO.get(verb, "")
+    command = signature.command(verb, program, len(kernel.module.kernels) > 1) + _ALSO.get(verb, "")
     return f"  {signature.text}\n  for example: {command}"
 
 

@@ -29,6 +29,12 @@ def add_signature(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--constexpr", action="append", default=[], metavar="NAME=VALUE", help=text)
 
 
+def words_of(options: argparse.Namespace) -> list[str]:
+    """Return the words of a command that name its program: the file, or the kernel with its types and constants."""
+    types = ["--signature", options.signature] if options.signature else []
+    return [options.file, *types, *(word for one in options.constexpr for word in ("--constexpr", one))]
+
+
 def verified(word: str, options: argparse.Namespace) -> Module:
     """Return the program of a file or a kernel, without a fault at the language level. Raises `DiagnosticError`,
     UsageError, and what Triton raises."""

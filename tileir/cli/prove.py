@@ -37,7 +37,7 @@ examples:
 def run(options: argparse.Namespace) -> int:
     kernel = chosen_kernel(programs.verified(options.file, options), options.kernel)
     if _is_given(options):
-        require_arguments(kernel, options.file, "prove", options.arguments, options.grid)
+        require_arguments(kernel, programs.words_of(options), "prove", options.arguments, options.grid)
     values = [one.value for one in given_values(kernel, options.arguments, options.seed)] if _is_given(options) else []
     grid = _grid(kernel, options.grid, values)
     report = prove(kernel, grid, *values, run=not options.no_run, output=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -62,10 +63,10 @@ class Signature:
         """Arguments for a command line that launches one tile block."""
         return [f"{described.parameter.name}={self._word(described.parameter)}" for described in self.parameters]
 
-    def command(self, verb: str, file: str, several: bool) -> str:
-        """Return a command to copy; `several`: the program has other kernels too."""
+    def command(self, verb: str, program: Sequence[str], several: bool) -> str:
+        """Return a command to copy, with the words that name the program; `several`: it has other kernels too."""
         kernel = ["--kernel", self.kernel.name] if several else []
-        return shown(shlex.join(["tileir", verb, file, *kernel, "--grid", "1", *self.words]), 4000)
+        return shown(shlex.join(["tileir", verb, *program, *kernel, "--grid", "1", *self.words]), 4000)
 
     @property
     def axes(self) -> str:

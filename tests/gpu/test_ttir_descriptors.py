@@ -1,4 +1,4 @@
-"""Tiles come through descriptors where that is legal and pays, with the same contents as by address."""
+"""Tiles come and go through descriptors where that is legal and pays, with the same contents as by address."""
 
 import re
 
@@ -26,8 +26,15 @@ def lowered(text: str, arch: str = "sm_90", facts: tuple[ParameterFacts, ...] = 
     return ttir.lowered(tileir.parse(text)["k"], arch, facts).text
 
 
-def descriptors(text: str) -> int:
-    return text.count('"tt.make_tensor_descriptor"')
+def loads(text: str) -> int:
+    """The views that are loaded through a descriptor."""
+    found = text.count('"tt.descriptor_load"')
+    assert text.count('"tt.make_tensor_descriptor"') == found + stores(text)
+    return found
+
+
+def stores(text: str) -> int:
+    return text.count('"tt.descriptor_store"')
 
 
 # ---------------------------------------------------------------- where
@@ -35,9 +42,8 @@ def descriptors(text: str) -> int:
 
 @pytest.mark.parametrize(("arch", "number"), [("sm_80", 0), ("sm_89", 0), ("sm_90", 2), ("sm_100", 2), ("sm_120", 2)])
 def test_architectures_with_descriptors(arch, number):
-    text = lowered(Gemm().text, arch)
-    assert descriptors(text) == number
-    assert text.count('"tt.descriptor_load"') == number
+    text = lowered(Gemm(sums="f16").text, arch)
+    assert (loads(text), stores(text)) == (number, number // 2)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +58,7 @@ def test_architectures_with_descriptors(arch, number):
     ids=repr,
 )
 def test_legal_views_have_descriptors(gemm):
-    assert descriptors(lowered(gemm.text)) == 2
+    assert loads(lowered(gemm.text)) == 2
 
 
 @pytest.mark.parametrize(
@@ -67,23 +73,23 @@ def test_legal_views_have_descriptors(gemm):
     ],
 )
 def test_other_views_have_none(gemm):
-    assert descriptors(lowered(gemm.text)) == 0
+    assert loads(lowered(gemm.text)) == 0
 
 
 @pytest.mark.parametrize(("divisor", "number"), [(8, 2), (4, 1)])
 def test_strides_must_be_multiples_of_16_bytes(divisor, number):
     text = Gemm().text.replace("div_by<16>, %sa0", f"div_by<{divisor}>, %sa0")
-    assert descriptors(lowered(text)) == number
+    assert loads(lowered(text)) == number
 
 
 def test_a_hint_for_another_architecture_is_none():
-    assert descriptors(lowered(Gemm(hints=" optimization_hints = <sm_100 = {allow_tma = false}>").text)) == 2
+    assert loads(lowered(Gemm(hints=" optimization_hints = <sm_100 = {allow_tma = false}>").text)) == 2
 
 
 def test_facts_of_a_launch_count_like_promises():
     gemm = Gemm(known=1)
-    assert descriptors(lowered(gemm.text)) == 0
-    assert descriptors(lowered(gemm.text, facts=(ParameterFacts(16),) * 9)) == 2
+    assert loads(lowered(gemm.text)) == 0
+    assert loads(lowered(gemm.text, facts=(ParameterFacts(16),) * 9)) == 2
 
 
 def test_64_bit_extents_with_known_bounds_fit():
@@ -93,7 +99,7 @@ def test_64_bit_extents_with_known_bounds_fit():
     text = re.sub(r"%(M|N|K|sa|sb|sc) = assume div_by", r"%\g<1>1 = assume div_by", Gemm(counted="i64").text)
     text = text.replace("  %A = make", f"{bounds}\n  %A = make")
     found = lowered(text)
-    assert descriptors(found) == 2
+    assert loads(found) == 2
     assert '"trap;"' not in found
 
 
@@ -101,14 +107,14 @@ def test_what_the_block_has_written_before_is_not_read_by_the_copy_engine():
     before = """
   %half = constant <f16: 0.5> : tile<f16>
   %t0 = store_ptr_tko weak %a, %half : tile<ptr<f16>>, tile<f16> -> token"""
-    assert descriptors(lowered(Gemm(before=before, token=" token = %t0").text)) == 0
-    assert descriptors(lowered(Gemm(before=before).text)) == 2
+    assert loads(lowered(Gemm(before=before, token=" token = %t0").text)) == 0
+    assert loads(lowered(Gemm(before=before).text)) == 2
 
 
 def test_without_a_product_loads_go_by_address():
     text = Gemm().text
     without = re.sub(r"%next = mmaf .*", "%next = addf %sum, %sum rounding<nearest_even> : tile<128x128xf32>", text)
-    assert descriptors(lowered(without)) == 0
+    assert loads(lowered(without)) == 0
 
 
 def test_a_view_made_in_the_loop_of_its_loads_has_none():
@@ -120,7 +126,74 @@ def test_a_view_made_in_the_loop_of_its_loads_has_none():
     text = re.sub(r"  %rows, %steps = .*\n", "", text).replace("%steps, step", "%K, step")
     text = text.replace("    %p, %t1", "".join(made) + "    %p, %t1")
     assert "make_partition_view" in text.partition("iter_values")[2]
-    assert descriptors(lowered(text, facts=(ParameterFacts(16),) * 9)) == 0
+    assert loads(lowered(text, facts=(ParameterFacts(16),) * 9)) == 0
+
+
+STORE = "store_view_tko weak"
+
+
+@pytest.mark.parametrize(
+    "gemm",
+    [
+        pytest.param(Gemm(tile=SMALL), id="16 KiB"),
+        pytest.param(Gemm(tile=(128, 64, 64), sums="f16"), id="16 KiB of f16"),
+        pytest.param(Gemm(hints=" optimization_hints = <sm_90 = {allow_tma = false}>"), id="loads by address"),
+    ],
+)
+def test_large_tiles_of_sums_are_stored_through_descriptors(gemm):
+    assert stores(lowered(gemm.text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(Gemm(tile=(64, 32, 64)).text, id="8 KiB"),
+        pytest.param(Gemm(tile=(128, 256, 64)).text, id="more than half of shared memory"),
+        pytest.param(Gemm(known=2).text, id="addresses that are multiples of 8 bytes"),
+        pytest.param(Gemm(counted="i64").text, id="extents that may not fit 32 bits"),
+        pytest.param(Gemm().text.replace(STORE, "store_view_tko relaxed device"), id="a strong access"),
+        pytest.param(
+            Gemm().text.replace("%vc[%x, %y] :", "%vc[%x, %y] optimization_hints = <sm_90 = {allow_tma = false}> :"),
+            id="a hint not to",
+        ),
+        pytest.param(
+            Gemm().text.replace("%sums, %vc[%x, %y] :", "%nothing, %vc[%x, %y] :"), id="tiles that are no products"
+        ),
+        pytest.param(
+            re.sub(r"  %[MN] = (assume) div_by<16>", lambda found: found[0].replace("16", "128"), Gemm().text),
+            id="tiles that no edge cuts",
+        ),
+    ],
+)
+def test_other_stores_go_by_address(text):
+    assert "store_view_tko" in text
+    assert stores(lowered(text)) == 0
+
+
+@pytest.mark.parametrize(("token", "number"), [("token = %t3 ", 0), ("", 1)])
+def test_a_store_that_another_access_waits_for_goes_by_address(token, number):
+    """Nobody waits for the end of what the copy engine writes."""
+    after = "-> token\n  %half = constant <f32: 0.5> : tile<f32>\n"
+    after += f"  %t4 = store_ptr_tko weak %c, %half {token}: tile<ptr<f32>>, tile<f32> -> token\n}}"
+    assert stores(lowered(Gemm().text.replace("-> token\n}", after))) == number
+
+
+@pytest.mark.parametrize(("token", "number"), [(" token = %t0", 0), ("", 1)])
+def test_a_store_that_waits_for_another_access_goes_by_address(token, number):
+    before = "%old, %t0 = load_ptr_tko weak %c : tile<ptr<f32>> -> tile<f32>, token"
+    text = Gemm(before=before).text.replace("%vc[%x, %y] :", f"%vc[%x, %y]{token} :")
+    assert stores(lowered(text)) == number
+
+
+def test_a_view_made_in_a_loop_is_stored_by_address():
+    """A descriptor would be made anew in every iteration."""
+    text = Gemm().text
+    view, store = re.search(r"  %vc = .*\n", text), re.search(r"  %t3 = .*\n", text)
+    assert view is not None and store is not None
+    around = "  for %again in (%zero to %one, step %one) : tile<i32> {\n"
+    inner = text.replace(view[0], "").replace(store[0], f"{around}{view[0]}{store[0]}    continue\n  }}\n")
+    outer = text.replace(store[0], f"{around}{store[0]}    continue\n  }}\n")
+    assert [stores(lowered(one)) for one in (inner, outer)] == [0, 1]
 
 
 # ---------------------------------------------------------------- what comes of it
@@ -152,6 +225,8 @@ def matrices(rng: np.random.Generator, gemm: Gemm, m: int, n: int, k: int, more:
         (Gemm(tile=SMALL, padding="nan"), (64, 64, 64)),
         (Gemm(tile=SMALL, padding="nan"), (80, 64, 64)),
         (Gemm(tile=SMALL), (16, 16, 0)),
+        (Gemm(tile=SMALL), (80, 0, 16)),
+        (Gemm(tile=(128, 64, 32), sums="f16", element="f16"), (144, 80, 48)),
     ],
     ids=repr,
 )
@@ -159,8 +234,9 @@ def test_products_are_those_of_the_interpreter(gpu_code, gemm, sizes, arch):
     m, n, k = sizes
     args = matrices(np.random.default_rng(0), gemm, m, n, k, 16)
     kernel = tileir.parse(gemm.text)["k"]
-    grid = (-(-m // gemm.tile[0]), -(-n // gemm.tile[1]))
+    grid = (-(-m // gemm.tile[0]), max(1, -(-n // gemm.tile[1])))
     expected = outcome(kernel, grid, args, "interp").arrays
+    assert stores(ttir.lowered(kernel, "sm_90").text) == (gemm.tile[:2] != (64, 32))
     found = gpu_code.outcome(kernel, grid, args, arch).arrays
     for first, second in zip(expected, found):
         np.testing.assert_array_equal(first.astype(np.float64), second.astype(np.float64))
@@ -225,6 +301,46 @@ def test_a_tile_of_a_stack_turned_around(gpu_code, view, kind, index, rows):
         np.testing.assert_array_equal(gpu_code.outcome(kernel, (1,), args, arch).arrays[1], expected)
 
 
+STACKED_SUMS = """
+entry @k(%a: tile<ptr<f16>>, %c0: tile<ptr<f32>>, %i: tile<KIND>, %j: tile<KIND>, %n: tile<i32>) {
+  %c = assume div_by<16>, %c0 : tile<ptr<f32>>
+  %A = make_tensor_view %a, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf16, strides=[64,1]>
+  %C = make_tensor_view %c, shape = [48, %n, 3], strides = [1, 64, 8192] : tile<i32> -> TENSOR
+  %va = make_partition_view %A : partition_view<tile=(64x64), tensor_view<64x64xf16, strides=[64,1]>>
+  %vc = make_VIEW %C : TYPE
+  %zero = constant <KIND: 0> : tile<KIND>
+  %one = constant <KIND: 1> : tile<KIND>
+  %nothing = constant <f32: 0.0> : tile<64x64xf32>
+  %p, %t = load_view_tko weak %va[%zero, %zero]
+      : partition_view<tile=(64x64), tensor_view<64x64xf16, strides=[64,1]>>, tile<KIND> -> tile<64x64xf16>, token
+  %sums = for %step in (%zero to %one, step %one) : tile<KIND> iter_values(%sum = %nothing) -> (tile<64x64xf32>) {
+    %next = mmaf %p, %p, %sum : tile<64x64xf16>, tile<64x64xf16>, tile<64x64xf32>
+    continue %next : tile<64x64xf32>
+  }
+  %tile = reshape %sums : tile<64x64xf32> -> tile<1x64x64xf32>
+  %u = store_view_tko weak %tile, %vc[%i, %one, %j] : tile<1x64x64xf32>, TYPE, tile<KIND> -> token
+}
+"""
+
+
+@pytest.mark.parametrize("view", [view.replace("padding_value = zero, ", "") for view in STACKED])
+@pytest.mark.parametrize(
+    ("kind", "index"),
+    [("i32", (0, 0)), ("i32", (2, 1)), ("i32", (1, -1)), ("i32", (1 << 30, 0)), ("i64", (1, 1 << 58))],
+)
+@pytest.mark.parametrize("rows", [100, 0])
+def test_a_tile_of_a_stack_is_stored_turned_around(gpu_code, view, kind, index, rows):
+    text = STACKED_SUMS.replace("VIEW", view.partition("<")[0]).replace("TYPE", view)
+    text = text.replace("TENSOR", TENSOR).replace("48x?x3xf16", "48x?x3xf32").replace("KIND", kind)
+    kernel = tileir.parse(text)["k"]
+    numbers = np.random.default_rng(1).integers(-9, 9, (64, 64)).astype(np.float16)
+    args = [numbers, np.zeros(3 * 8192, np.float32), *index, rows]
+    expected = outcome(kernel, (1,), args, "interp").arrays[1]
+    assert stores(ttir.lowered(kernel, "sm_90").text) == 1
+    for arch in ("sm_80", "sm_90"):
+        np.testing.assert_array_equal(gpu_code.outcome(kernel, (1,), args, arch).arrays[1], expected)
+
+
 WIDE_EXTENT = (1 << 31) + 5
 
 
@@ -236,7 +352,7 @@ def test_an_extent_that_coordinates_cannot_reach_goes_by_address(view):
     args = [numbers, np.zeros((64, 64), np.float32), 0, 0, np.uint32(WIDE_EXTENT)]
     assert ttir.lowered(kernel, "sm_90").narrow == (("arith.extui", 64, ("parameter", 4)),)
     wide = ttir.lowered(kernel, "sm_90", wide_extents=True)
-    assert (descriptors(wide.text), wide.narrow) == (0, ())
+    assert (loads(wide.text), wide.narrow) == (0, ())
     expected = outcome(kernel, (1,), args, "interp").arrays[1]
     np.testing.assert_array_equal(ttir.outcome(kernel, (1,), args, "sm_90").arrays[1], expected)
 
@@ -259,8 +375,8 @@ def test_computed_extents_are_computed_by_the_launch_or_go_by_address():
     numbers = np.random.default_rng(1).integers(-9, 9, 3 * 8192).astype(np.float16)
     (extent,) = ttir.lowered(sums, "sm_90").narrow
     assert [evaluated(extent, [0, 0, 0, 0, n]) for n in (7, (1 << 30) - 1, 1 << 30)] == [14, (1 << 31) - 2, 1 << 31]
-    assert descriptors(ttir.lowered(sums, "sm_90").text) == 1
-    assert descriptors(ttir.lowered(rests, "sm_90").text) == 0
+    assert loads(ttir.lowered(sums, "sm_90").text) == 1
+    assert loads(ttir.lowered(rests, "sm_90").text) == 0
     args = [numbers, np.zeros((64, 64), np.float32), 0, 0, 1 << 30]
     expected = outcome(sums, (1,), args, "interp").arrays[1]
     np.testing.assert_array_equal(ttir.outcome(sums, (1,), args, "sm_90").arrays[1], expected)
@@ -296,7 +412,9 @@ def test_a_product_on_hopper_is_a_pipeline_of_tma_copies_and_wgmma(element, tile
     assert count(text, f"wgmma.mma_async.sync.aligned.m64n{tile[1]}k16.f32.{element}.{element}") > 0
     assert "wgmma.wait_group.sync.aligned 1" in text  # one product runs on while the next is started
     assert "ld.global" not in text
-    assert set(re.findall(r"st\.global[\w.]*", text)) == {"st.global.v4.b32"}
+    sums = set(re.findall(r"st\.global[\w.]*|cp\.async\.bulk\.tensor\.2d\.global[\w.:]*", text))
+    by_engine = 4 * tile[0] * tile[1] <= arch_named("sm_90").shared_memory // 2
+    assert sums == {"cp.async.bulk.tensor.2d.global.shared::cta.bulk_group" if by_engine else "st.global.v4.b32"}
 
 
 def test_a_product_on_blackwell_is_a_pipeline_of_tma_copies_and_tcgen05():

@@ -57,6 +57,21 @@ def takes_up_products(loop: Op) -> bool:
     return any(map(_multiplies, before)) and _multiplies(loop)
 
 
+def comes_of_products(value: Value) -> bool:
+    """Return whether a value is computed from results of a loop that multiplies."""
+    seen, waiting = set(), [value]
+    while waiting:
+        owner = waiting.pop().owner
+        if not isinstance(owner, Op) or owner in seen:
+            continue
+        seen.add(owner)
+        if isinstance(owner, LOOPS) and _multiplies(owner):
+            return True
+        if not owner.regions and access_of(owner) is None:
+            waiting.extend(owner.operands)
+    return False
+
+
 def _multiplies(loop: Op) -> bool:
     return any(isinstance(op, PRODUCTS) for op in loop.walk())
 

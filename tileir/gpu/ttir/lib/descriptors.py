@@ -3,15 +3,16 @@
 Where it is legal. The tensor has one dimension of static stride 1, all other strides and the address are known to be
 multiples of 16 bytes, extents are below 2^31, there are 1 to 5 dimensions, a row of the tile has at least 16 bytes, and
 padding is zero or, for floats of 16 and 32 bits, NaN. Accesses are weak. The accelerator does not see what threads of
-the block have written before (`TokenOrder.follows_write`), and nobody waits for the end of what it writes. An extent
-that a launch can compute counts as below 2^31, as a launch takes other code for one that is not (`gpu.extents`).
+the block have written before (`TokenOrder.follows_write`), nor they what it writes, whose end nobody waits for: no
+token orders a store by it and another access. An extent that a launch can compute counts as below 2^31, as a launch
+takes other code for one that is not (`gpu.extents`).
 
 Where it pays. A descriptor on the device costs each block about a microsecond, and a copy is only fast if it is
 started ahead of time. Triton's pipeliner does that for tiles which a loop multiplies, and for no others. So descriptors
 serve loads of tiles of rank 2 or more, in loops that multiply large tiles; and they are made in front of the loop. A
 small tile comes with the large one that it is multiplied with: two ways of copying in one loop wait for each other.
-Stores go by address: a thread writes 16 bytes at once either way, and a tile on its way
-through shared memory would take the room of a stage of the pipeline.
+The sums of such a loop go through shared memory to become rows of 16 bytes for each thread either way; a descriptor
+saves the addresses and the tests of large tiles that the edge of the tensor may cross (docs/gpu.md has the figures).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dataclasses import dataclass, replace
 from tileir.analysis.ranges import Range
 from tileir.analysis.structure import enclosing_loop
 from tileir.gpu.extents import extent_of
-from tileir.gpu.ttir.analysis.hints import allows_tma, bytes_of
+from tileir.gpu.ttir.analysis.hints import allows_tma, bytes_of, comes_of_products
 from tileir.gpu.ttir.forms import LoweredTensorView, LoweredTileView, stored
 from tileir.gpu.ttir.ir.code import I32, TtirType, TtirValue
 from tileir.gpu.ttir.lib import scalars
@@ -44,6 +45,9 @@ MAX_STRIDE = 1 << 40
 MIN_TILES = 8192
 """The fewest bytes of tiles which an iteration multiplies that are worth descriptors."""
 
+MIN_STORED = 16384
+"""The fewest bytes of a tile that is worth a descriptor to store it."""
+
 PADDING_CODES = {None: 1, t.PaddingValue.ZERO: 1, t.PaddingValue.NAN: 2}
 NAN_ELEMENTS = (t.F16, t.BF16, t.F32, t.TF32)
 
@@ -53,9 +57,15 @@ NAN_ELEMENTS = (t.F16, t.BF16, t.F32, t.TF32)
 
 def described(lowering: TtirLowering, op: Op, view: LoweredTileView) -> LoweredTileView:
     """Return the view that `op` makes, with a descriptor if that is legal and pays."""
-    loads = [user for user in lowering.users.of(op.results[0]) if isinstance(user, views.LoadView)]
-    wanted = any(pays(lowering, load) and enclosing_loop(load) is not enclosing_loop(op) for load in loads)
+    wanted = any(_is_wanted(lowering, op, view, user) for user in lowering.users.of(op.results[0]))
     return _made(lowering, view) if wanted and is_legal(lowering, view) else view
+
+
+def _is_wanted(lowering: TtirLowering, op: Op, view: LoweredTileView, user: Op) -> bool:
+    """Return whether an access through the view that `op` makes gains by a descriptor."""
+    if isinstance(user, views.LoadView):
+        return loads(lowering, user) and enclosing_loop(user) is not enclosing_loop(op)
+    return isinstance(user, views.StoreView) and stores(lowering, user, view) and enclosing_loop(op) is None
 
 
 def is_legal(lowering: TtirLowering, view: LoweredTileView) -> bool:
@@ -152,24 +162,68 @@ def _fitting(lowering: TtirLowering, extent: TtirValue) -> _Fitting:
     return _Fitting(extent, narrow if known.low > 0 else build.op("arith.maxsi", narrow, build.integer(I32, 1)))
 
 
-# ---------------------------------------------------------------- loading
+# ---------------------------------------------------------------- where it pays
 
 
-def pays(lowering: TtirLowering, op: views.LoadView) -> bool:
+def loads(lowering: TtirLowering, op: views.LoadView) -> bool:
     """Return whether a load may go through a descriptor and gains by it."""
-    type = op.view.type
-    weak = op.memory_ordering_semantics is MemoryOrdering.WEAK
-    if enclosing_loop(op) is None or len(_wide(type)) < 2 or lowering.order.follows_write(op):
+    if enclosing_loop(op) is None or lowering.order.follows_write(op) or not _is_simple(lowering, op):
         return False
-    multiplied = weak and allows_tma(op, lowering.arch) and lowering.users.multiplied(op.tile)
-    return multiplied and _multiplied_bytes(lowering, op) >= MIN_TILES
+    return lowering.users.multiplied(op.tile) and _multiplied_bytes(lowering, op) >= MIN_TILES
+
+
+def _is_simple(lowering: TtirLowering, op: views.LoadView | views.StoreView) -> bool:
+    """Return whether an access is weak and has a tile of two dimensions or more, and no hint is against it."""
+    weak = op.memory_ordering_semantics is MemoryOrdering.WEAK
+    wide = [extent for extent in op.view.type.tile_shape if extent > 1]
+    return weak and len(wide) > 1 and allows_tma(op, lowering.arch)
 
 
 def _multiplied_bytes(lowering: TtirLowering, op: Op) -> int:
     """Return the bytes of tiles that are loaded in the block of `op` and multiplied there."""
     assert op.parent is not None
-    loads = [load for load in op.parent.ops if isinstance(load, views.LoadView)]
-    return sum(bytes_of(load.tile) for load in loads if lowering.users.multiplied(load.tile))
+    found = [load for load in op.parent.ops if isinstance(load, views.LoadView)]
+    return sum(bytes_of(load.tile) for load in found if lowering.users.multiplied(load.tile))
+
+
+def stores(lowering: TtirLowering, op: views.StoreView, view: LoweredTileView) -> bool:
+    """Return whether a store may go through a descriptor and gains by it; the tile must find room in shared memory,
+    beside whatever else is there."""
+    if lowering.order.follows_access(op) or lowering.order.is_followed(op) or not _is_simple(lowering, op):
+        return False
+    has_size = MIN_STORED <= bytes_of(op.tile) <= lowering.arch.shared_memory // 2
+    return has_size and _may_be_cut(lowering, view) and comes_of_products(op.tile)
+
+
+def _may_be_cut(lowering: TtirLowering, view: LoweredTileView) -> bool:
+    """Return whether the edge of the tensor may run through a tile."""
+    type = view.type
+    extents = [lowering.known.divisor(view.tensor.shape[dim]) for dim in type.tensor_dims]
+    return any(min(extents[at], type.tile_steps[at]) < count for at, count in enumerate(type.tile_shape))
+
+
+# ---------------------------------------------------------------- copying
+
+
+@dataclass(frozen=True)
+class _Box:
+    """The part of a tensor that a copy is about: its first coordinates, in the order of memory (`memory_order`); the
+    dimensions of the tile in that order; and those of them that have more than one element."""
+
+    starts: Sequence[TtirValue]
+    order: Sequence[int]
+    kept: Sequence[int]
+
+
+def _box(lowering: TtirLowering, view: LoweredTileView, indices: Sequence[TtirValue]) -> _Box:
+    """Return the box of the tile at `indices`."""
+    build, dims, counts, steps = lowering.build, view.type.tensor_dims, view.type.tile_shape, view.type.tile_steps
+    order = [dims.index(dim) for dim in memory_order(view.tensor)]
+    starts = [_coordinate(lowering, indices[position], steps[position]) for position in order]
+    empty = _is_empty(lowering, view.tensor)
+    if empty is not None:
+        starts[0] = build.select(empty, build.integer(I32, MAX_I32), starts[0])
+    return _Box(starts, order, [position for position in order if counts[position] > 1])
 
 
 def _coordinate(lowering: TtirLowering, index: TtirValue, step: int) -> TtirValue:
@@ -194,23 +248,25 @@ def _is_empty(lowering: TtirLowering, tensor: LoweredTensorView) -> TtirValue | 
     return found
 
 
-def _wide(type: t.TileViewType) -> list[int]:
-    return [extent for extent in type.tile_shape if extent > 1]
-
-
 def loaded(lowering: TtirLowering, view: LoweredTileView, indices: Sequence[TtirValue]) -> TtirValue:
     """Return the tile at `indices` as it lies in memory, without dimensions of one element."""
     assert view.descriptor is not None
-    build, dims, counts = lowering.build, view.type.tensor_dims, view.type.tile_shape
-    order = [dims.index(dim) for dim in memory_order(view.tensor)]
-    steps = view.type.tile_steps
-    places = [_coordinate(lowering, indices[position], steps[position]) for position in order]
-    empty = _is_empty(lowering, view.tensor)
-    if empty is not None:
-        places[0] = build.select(empty, build.integer(I32, MAX_I32), places[0])
-    type = TtirType(stored(view.type.element), tuple(counts[position] for position in order))
-    tile = build.op("tt.descriptor_load", view.descriptor, *places, type=type, cache=1, evict=1)
-    kept = [position for position in order if counts[position] > 1]
-    tile = build.reshape(tile, *(counts[position] for position in kept))
-    ranks = [kept.index(position) for position in sorted(kept)]
-    return tile if ranks == sorted(ranks) else build.transpose(tile, *ranks)
+    build, counts, box = lowering.build, view.type.tile_shape, _box(lowering, view, indices)
+    type = TtirType(stored(view.type.element), tuple(counts[position] for position in box.order))
+    tile = build.op("tt.descriptor_load", view.descriptor, *box.starts, type=type, cache=1, evict=1)
+    tile = build.reshape(tile, *(counts[position] for position in box.kept))
+    return _turned(lowering, tile, [box.kept.index(position) for position in sorted(box.kept)])
+
+
+def store(lowering: TtirLowering, view: LoweredTileView, indices: Sequence[TtirValue], tile: TtirValue) -> None:
+    """Write the elements of a tile, as they lie in memory and without dimensions of one element, that lie in the
+    tensor."""
+    assert view.descriptor is not None
+    box = _box(lowering, view, indices)
+    tile = _turned(lowering, tile, [sorted(box.kept).index(position) for position in box.kept])
+    tile = lowering.build.reshape(tile, *(view.type.tile_shape[position] for position in box.order))
+    lowering.build.effect("tt.descriptor_store", view.descriptor, tile, *box.starts)
+
+
+def _turned(lowering: TtirLowering, tile: TtirValue, order: Sequence[int]) -> TtirValue:
+    return tile if list(order) == sorted(order) else lowering.build.transpose(tile, *order)

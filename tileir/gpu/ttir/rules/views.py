@@ -92,7 +92,7 @@ def load_tile(
     lowering: TtirLowering, op: views.LoadView, view: LoweredTileView, indices: Sequence[TtirValue]
 ) -> TtirValue:
     """Return the tile at `indices`."""
-    if view.descriptor is not None and descriptors.pays(lowering, op):
+    if view.descriptor is not None and descriptors.loads(lowering, op):
         loaded = descriptors.loaded(lowering, view, indices)
     else:
         loaded = _gathered(lowering, op, view, axes_at(lowering, view, indices, op.inbounds))
@@ -137,10 +137,13 @@ def store_tile(
     lowering: TtirLowering, op: views.StoreView, tile: TtirValue, view: LoweredTileView, indices: Sequence[TtirValue]
 ) -> None:
     """Write the elements of the tile that lie in the tensor."""
+    values = transfers.to_memory(lowering.build, view.type.element, tile)
+    values = lowering.build.reshape(values, *(count for count in view.type.tile_shape if count > 1))
+    if view.descriptor is not None and descriptors.stores(lowering, op, view):
+        descriptors.store(lowering, view, indices, values)
+        return
     axes = axes_at(lowering, view, indices, op.inbounds)
     kept, base = squeezed(axes), view.tensor.base
-    values = transfers.to_memory(lowering.build, view.type.element, tile)
-    values = lowering.build.reshape(values, *(axis.count for axis in kept))
     if view.type.element is t.F4E2M1FN:
         store_nibbles(lowering, base, axes, values, *_order(op))
     else:

@@ -65,7 +65,7 @@ def _is_wanted(lowering: TtirLowering, op: Op, view: LoweredTileView, user: Op) 
     """Return whether an access through the view that `op` makes gains by a descriptor."""
     if isinstance(user, views.LoadView):
         return loads(lowering, user) and enclosing_loop(user) is not enclosing_loop(op)
-    return isinstance(user, views.StoreView) and stores(lowering, user, view) and enclosing_loop(op) is None
+    return isinstance(user, views.StoreView) and stores(lowering, user, view)
 
 
 def is_legal(lowering: TtirLowering, view: LoweredTileView) -> bool:
@@ -187,9 +187,12 @@ def _multiplied_bytes(lowering: TtirLowering, op: Op) -> int:
 
 
 def stores(lowering: TtirLowering, op: views.StoreView, view: LoweredTileView) -> bool:
-    """Return whether a store may go through a descriptor and gains by it; the tile must find room in shared memory,
-    beside whatever else is there."""
-    if lowering.order.follows_access(op) or lowering.order.is_followed(op) or not _is_simple(lowering, op):
+    """Return whether a store may go through a descriptor and gains by it. The tile goes through shared memory, and in a
+    loop would take it from the pipeline of the next iteration."""
+    order = lowering.order
+    if enclosing_loop(op) is not None or order.follows_access(op) or order.is_followed(op):
+        return False
+    if not _is_simple(lowering, op):
         return False
     has_size = MIN_STORED <= bytes_of(op.tile) <= lowering.arch.shared_memory // 2
     return has_size and _may_be_cut(lowering, view) and comes_of_products(op.tile)

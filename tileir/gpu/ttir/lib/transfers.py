@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from tileir.gpu.ttir.forms import stored
 from tileir.gpu.ttir.ir.builder import Builder
-from tileir.gpu.ttir.ir.code import I32, TtirType, TtirValue
+from tileir.gpu.ttir.ir.code import I32, TtirValue
 from tileir.gpu.ttir.lib import scalars
 from tileir.gpu.ttir.lowering import HIDDEN_ALIGNMENT, BlockMemory, TtirLowering
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering, MemoryScope
-from tileir.ir.types import PaddingValue
+from tileir.ir.core import Op
 
 SEMANTICS = {
     MemoryOrdering.RELAXED: 1,
@@ -147,12 +146,10 @@ def to_memory(build: Builder, element: t.ElementType | t.PointerType, tile: Ttir
     return build.resized(tile, "i8", signed=False) if element is t.I1 else tile
 
 
-def padding(
-    build: Builder, element: t.ElementType, value: PaddingValue | None, shape: tuple[int, ...]
-) -> TtirValue | None:
-    """Return elements outside a tensor as they would lie in memory; 0 where the view does not say.
-
-    None if the element type lacks the value.
-    """
-    pattern = element.padding_bits(value or PaddingValue.ZERO)
-    return None if pattern is None else build.bits(TtirType(stored(element), shape), pattern)
+def padding(lowering: TtirLowering, op: Op, view: t.TileViewType) -> int:
+    """Return the bits that elements outside read as, as they would lie in memory; 0 where the view does not say."""
+    found = view.element.padding_bits(view.padding or t.PaddingValue.ZERO)
+    if found is None:
+        assert view.padding is not None
+        raise lowering.unsupported(op, f"pads with {view.padding.text}, which {view.element.name} does not have")
+    return found

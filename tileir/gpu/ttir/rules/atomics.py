@@ -168,17 +168,10 @@ def lower_load_reduce(lowering: TtirLowering, op: multimem.MultimemLoadReduceVie
     name = f"multimem.ld_reduce{_strength(op)}.global{_reduction(op.reduction, words)}"
     found = _taken(lowering, words, run(lowering, name, words.addresses, words.mask, words.type))
     if words.mask is not None:
-        found = lowering.build.select(words.mask, found, _outside(lowering, op, found.type.shape))
+        outside = transfers.padding(lowering, op, lowering.view(op.view).type)
+        found = lowering.build.select(words.mask, found, lowering.build.bits(found.type, outside))
     lowering.bind(op.reduced_values, found)
     lowering.bind_token(op.result_token)
-
-
-def _outside(lowering: TtirLowering, op: multimem.MultimemLoadReduceView, shape: tuple[int, ...]) -> TtirValue:
-    """Return the value that elements outside the tensor read as. Types of these operations have all padding values."""
-    view = lowering.view(op.view).type
-    found = transfers.padding(lowering.build, view.element, view.padding, shape)
-    assert found is not None
-    return found
 
 
 @rules(multimem.MultimemReduceView)

@@ -16,7 +16,6 @@ from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import core
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering, MemoryScope
-from tileir.ir.core import Op
 from tileir.ir.rules import Rules
 from tileir.ops import views
 
@@ -108,21 +107,12 @@ def _order(op: views.LoadView | views.StoreView) -> tuple[MemoryOrdering, Memory
 def _gathered(lowering: TtirLowering, op: views.LoadView, view: LoweredTileView, axes: Sequence[TileAxis]) -> TtirValue:
     """Return the tile as it lies in memory, without dimensions of one element, by the addresses of its elements."""
     kept = squeezed(axes)
-    outside = _padding(lowering, op, view.type)
+    outside = transfers.padding(lowering, op, view.type)
     if view.type.element is t.F4E2M1FN:
         return load_nibbles(lowering, view.tensor.base, axes, outside, *_order(op))
     found = pointers(lowering, view.tensor.base, axes, kept)
     other = lowering.build.bits(found.type.of(stored(view.type.element)), outside)
     return transfers.load(lowering, found, inside(lowering, axes, kept), other, *_order(op))
-
-
-def _padding(lowering: TtirLowering, op: Op, view: t.TileViewType) -> int:
-    """Return the bits that elements outside read as, as they would lie in memory; 0 where the view does not say."""
-    found = view.element.padding_bits(view.padding or t.PaddingValue.ZERO)
-    if found is None:
-        assert view.padding is not None
-        raise lowering.unsupported(op, f"pads with {view.padding.text}, which {view.element.name} does not have")
-    return found
 
 
 @rules(views.StoreView)

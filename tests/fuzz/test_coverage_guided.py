@@ -35,6 +35,7 @@ def test_the_corpus_stays_small():
 
 
 @pytest.mark.skipif(find_spec("atheris") is None, reason="needs the package atheris")
+@pytest.mark.thorough
 @each_target
 def test_nothing_is_found_in_a_few_seconds(target, tmp_path):
     options = ["--seconds", str(SECONDS), "--target", target, "--seed", "1", "--found", str(tmp_path)]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from tests.fuzz.verdicts import LANES, Access, Launched, Node, wrong_proved, wrong_sanitized, wrong_verdicts
 
 PROGRAMS = 40
 
 
+@pytest.mark.thorough
 def test_no_verdict_on_a_tiny_program_is_wrong() -> None:
     tally: Counter[str] = Counter()
     wrong = [text for seed in range(PROGRAMS) for text in wrong_verdicts(seed, tally)]

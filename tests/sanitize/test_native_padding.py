@@ -13,6 +13,7 @@ import pytest
 import tileir
 from tests.sanitize.corpus_programs import Case, cases, clean_cases
 from tests.sanitize.test_native_launches import kernel, stored
+from tests.thorough import sampled
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 from tileir.sanitize import native
@@ -178,7 +179,7 @@ def test_the_examples_run_natively(example: Example, runs: list[bool]) -> None:
         assert np.abs(np.asarray(given[name], np.float64) - expected).max() <= example.tolerance * scale
 
 
-@pytest.mark.parametrize("case", [*cases(), *clean_cases()], ids=lambda case: case.id)
+@pytest.mark.parametrize("case", sampled([*cases(), *clean_cases()], 3), ids=lambda case: case.id)
 def test_a_program_of_the_corpus_is_found_faulty_or_right_either_way(
     case: Case, runs: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from tests.analysis.launches import SCRIPTS
 from tests.golden.arguments import arguments, programs, runs
 from tests.sanitize.corpus_programs import Case, cases
 from tests.sanitize.proof_checks import ProofTally, check, covers
+from tests.thorough import sampled
 from tileir import cutile
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
@@ -44,7 +45,7 @@ def _functions_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("make", [Generator, Unmasked])
+@pytest.mark.parametrize("make", sampled([Generator, Unmasked], 2))
 def test_of_random_programs(make: type[Generator]) -> None:
     tally = ProofTally()
     for seed in range(TRIES):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tileir
+from tests.thorough import sampled
 
 ROWS = """
 entry @add(%x: tile<ptr<{e}>>, %at: tile<ptr<i32>>, %out: tile<ptr<{e}>>, %n: tile<i32>, %step: tile<i32>) {{
@@ -59,7 +60,7 @@ def spelled(element: str) -> dict[str, str]:
     return {"e": element, "mode": "add" if is_int else "addf", "point": "" if is_int else ".0"}
 
 
-@pytest.mark.parametrize("element", KINDS)
+@pytest.mark.parametrize("element", sampled(KINDS, 3))
 @pytest.mark.parametrize("mask", [PREFIX, HOLES])
 @pytest.mark.parametrize(("n", "step", "shift"), [(64, 64, 0), (64, 67, 1), (37, 37, 2), (1, 1, 3), (63, 2, 1)])
 def test_rows_added_by_many_threads_equal_the_reference(element: str, mask: str, n: int, step: int, shift: int) -> None:

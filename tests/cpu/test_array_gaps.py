@@ -9,6 +9,7 @@ import pytest
 from test_checks import FAULTY, LANES
 
 import tileir
+from tests.thorough import sampled
 from tileir.runtime.options import Check
 
 GAP = 0xA5A5A5A5
@@ -46,7 +47,7 @@ def outcome(kernel: tileir.Kernel, array: np.ndarray, target: str, check: Check)
 
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", [name for name in FAULTY if not name.startswith("multimem")])
+@pytest.mark.parametrize("name", sampled([name for name in FAULTY if not name.startswith("multimem")], 4))
 def test_an_access_to_bytes_between_elements_traps_as_in_the_interpreter(name: str, layout: str, check: Check) -> None:
     kernel = tileir.parse(f"entry @k(%p: tile<ptr<f32>>) {{\n{FAULTY[name]}\n  return\n}}")["k"]
     whole = np.zeros((128, 16), np.float32)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tileir
+from tests.thorough import sampled
 
 UPDATE = """
 entry @k(%memory: tile<ptr<{type}>>, %places: tile<ptr<i32>>, %values: tile<ptr<{type}>>, %found: tile<ptr<{type}>>) {{
@@ -53,7 +54,7 @@ def run(mode: str, type: str, scope: str, used: bool, target: str) -> list[bytes
 
 
 @pytest.mark.parametrize("used", [True, False])
-@pytest.mark.parametrize(("mode", "type"), FORMS)
+@pytest.mark.parametrize(("mode", "type"), sampled(FORMS, 3))
 def test_updates_of_the_own_block_equal_those_that_all_see(mode: str, type: str, used: bool) -> None:
     wanted = run(mode, type, "device", used, "interp")
     assert run(mode, type, "tl_blk", used, "interp") == wanted

@@ -17,6 +17,7 @@ from harness import BASE_FLOATS, Batch, Case, called, case, compiled, interprete
 from samples import COUNT, differing, ulps
 
 import tileir
+from tests.thorough import sampled
 from tileir.cli import main
 from tileir.cpu.llvm.engine import host
 from tileir.ir import types as t
@@ -79,7 +80,7 @@ def check(batch: Batch, found: Case, arrays: list[np.ndarray]) -> None:
     assert not wrong.size, [([x[i] for x in arrays], actual[i], exact[i]) for i in wrong[:5]]
 
 
-@pytest.mark.parametrize("found", FUNCTIONS, ids=lambda found: found.name)
+@pytest.mark.parametrize("found", sampled(FUNCTIONS, 3), ids=lambda found: found.name)
 def test_functions_stay_within_their_bounds_on_random_patterns(batch: Batch, found: Case) -> None:
     check(batch, found, found.operands())
 
@@ -181,7 +182,7 @@ cuda_tile.module @m {{
 """  # noqa: E501
 
 
-@pytest.mark.parametrize("exponent", [-2, -1, 0, 1, 2, 3, 8, 9])
+@pytest.mark.parametrize("exponent", sampled([-2, -1, 0, 1, 2, 3, 8, 9], 3))
 @pytest.mark.parametrize("element", BASE_FLOATS, ids=lambda element: element.name)
 @pytest.mark.parametrize("name", ["fpowi", "pow"])
 def test_constant_exponents_give_the_powers_of_others(name: str, element: t.ElementType, exponent: int) -> None:

@@ -17,6 +17,7 @@ import tileir
 from tests.cpu.guarded import Guarded
 from tests.cpu.test_deferred_integers import are_equal, results, up_and_down
 from tests.cpu.test_deferred_products import compiled_anew, program
+from tests.thorough import sampled
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.matmul import policy
 from tileir.cpu.matmul.multiplication import ProductPanels
@@ -70,7 +71,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="protects pages with 
 
 
 @linux
-@pytest.mark.parametrize("element", DTYPES)
+@pytest.mark.parametrize("element", sampled(DTYPES, 2))
 @pytest.mark.parametrize("turned_a", [False, True], ids=["a plain", "a turned"])
 def test_few_rows_at_all_borders(element, turned_a, made):
     text = program(element, (turned_a, True), size=TILE)

@@ -10,6 +10,7 @@ import pytest
 import tileir
 from tests.differential import assert_equal, outcome
 from tests.targets import ttir
+from tests.thorough import sampled
 from tileir.gpu.arch import arch_named
 from tileir.ir.diagnostics import UnsupportedError
 
@@ -110,7 +111,7 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize("count", [0, 1, 32, 512])
+@pytest.mark.parametrize("count", sampled([32, 0, 1, 512], 4))
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_every_kind_of_update_leaves_and_gives_what_it_does_in_the_interpreter(count, arch):
     code, args = kernel(STEPS, count), arguments(STEPS, count, distinct=True)
@@ -158,7 +159,7 @@ PTX_NAMES = {
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
-@pytest.mark.parametrize("count", [0, 32, 512])
+@pytest.mark.parametrize("count", sampled([32, 0, 512], 3))
 def test_instruction_order_and_scope_reach_the_machine_code(arch, count):
     cycle = itertools.cycle(itertools.product(ORDERS, SCOPES))
     steps = [(mode, element, *next(cycle), masked) for mode, element in PTX_NAMES for masked in (False, True)]

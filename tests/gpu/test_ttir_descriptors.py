@@ -10,6 +10,7 @@ import tileir
 from tests.differential import outcome
 from tests.gpu.ttir_gemm import Gemm
 from tests.targets import ttir
+from tests.thorough import sampled
 from tests.ttir_machine import MachineFault
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import compile_ttir
@@ -397,7 +398,7 @@ def count(text: str, instruction: str) -> int:
 
 @pytest.mark.parametrize("element", ["f16", "bf16"])
 @pytest.mark.parametrize("tile", [(128, 128, 64), (128, 256, 64)])
-@pytest.mark.parametrize("b_by_rows", [True, False])
+@pytest.mark.parametrize("b_by_rows", sampled([True, False], 2))
 def test_a_product_on_hopper_is_a_pipeline_of_tma_copies_and_wgmma(element, tile, b_by_rows):
     gemm = Gemm(element=element, tile=tile, b_by_rows=b_by_rows)
     text = ptx(gemm.text, "sm_90")

@@ -9,6 +9,7 @@ import pytest
 import tileir
 from tests.differential import assert_equal, outcome
 from tests.targets import ttir
+from tests.thorough import sampled
 from tileir.gpu.arch import arch_named
 from tileir.ir.diagnostics import UnsupportedError
 
@@ -114,7 +115,7 @@ def test_there_is_no_multicast_memory_before_sm_90():
 
 
 @pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
-@pytest.mark.parametrize("element", DTYPES)
+@pytest.mark.parametrize("element", sampled(DTYPES, 3))
 def test_the_instructions_are_those_of_ptx(arch, element):
     pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     from tileir.gpu.compiler import CompileOptions, compile_ttir

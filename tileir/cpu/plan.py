@@ -44,7 +44,6 @@ STRATEGIES = {
     "kept panels": "packed tiles stay for the next tile blocks",
     "few rows": "products of few rows read the right factor from memory into registers",
     "runs of few rows": "tiles of several iterations are multiplied at once where rows are few",
-    "factors in place": "factors that are multiplied once, and alone, are not packed",
     "plain extremes": "the largest or smallest of a row is found by one comparison for each element",
 }
 """The strategies that can be switched off (`KernelPlan.without`), with descriptions."""

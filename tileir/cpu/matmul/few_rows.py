@@ -156,7 +156,6 @@ class Rows:
     @staticmethod
     def of(panel: Panel, product: Product) -> Rows:
         """Return the rows of a panel."""
-        assert isinstance(panel.by_line, int) and isinstance(panel.by_step, int), "a panel that is packed"
         return Rows(panel.base, I64(panel.by_line * product.group), panel.by_step)
 
 

@@ -13,7 +13,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import Emitter, as_register, prefetch
+from tileir.cpu.emit.emitter import Emitter, prefetch
 from tileir.cpu.emit.vectors import broadcast
 from tileir.cpu.matmul.accumulators import Accumulator, StoredSums, Sums
 from tileir.cpu.matmul.policy import Blocking, Shape
@@ -201,25 +201,17 @@ LONG = 1 << 22
 class Panel:
     """Words of one factor: line `block + i` of a block and step k at ``base[block*by_block + i*by_line + k*by_step]``.
 
-    A line is a row of the left factor or a column of the right one, where `by_line` is 1. Distances that are not known
-    when the kernel is compiled are i64; a matrix unit takes none of these.
+    A line is a row of the left factor or a column of the right one, where `by_line` is 1.
     """
 
     base: ir.Value
-    by_block: int | ir.Value
-    by_line: int | ir.Value
-    by_step: int | ir.Value
+    by_block: int
+    by_line: int
+    by_step: int
 
     def block(self, builder: ir.IRBuilder, product: Product, line: ir.Value) -> ir.Value:
         """Return the first word of the block that begins with a line."""
-        return builder.gep(self.base, [builder.mul(line, as_register(self.by_block))], source_etype=product.word)
-
-
-Walks = tuple[list[tuple[ir.Value, int]], ...]
-"""Places of the lines and of the steps of the left panel, known distances apart for one of them at least, and of the
-steps of the right one."""
-Strides = Sequence[int | ir.Value]
-"""Words from line to line and from step to step of the left panel, and from step to step of the right one."""
+        return builder.gep(self.base, [builder.mul(line, I64(self.by_block))], source_etype=product.word)
 
 
 @dataclass(frozen=True)
@@ -231,37 +223,36 @@ class BlockColumn:
     rows: int
     unrolled: int
     """Steps that are written out; it divides their number."""
-    strides: tuple[int | None, ...]
+    left_block: int
+    left_line: int
+    left_step: int
+    right_step: int
     """Words from block to block of the left panel, from line to line, from step to step, and from step to step of the
-    right one; None for those that are arguments."""
+    right one."""
     acc: Accumulator
 
     def emit(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
-        """Accumulate; `arguments` are the first words of the column in both panels, the number of steps, distances
-        that are not known, and its place in the accumulator."""
+        """Accumulate; `arguments` are the first words of the column in both panels, the number of steps, and its place
+        in the accumulator."""
         left, right, steps, *rest = arguments
-        strides = [rest.pop(0) if stride is None else stride for stride in self.strides]
         builder = emit.builder
         with emit.counted(I64(0), I64(self.rows), self.size.rows) as row:
-            words = self._word(builder, left, builder.mul(row, as_register(strides[0])))
-            place = self.acc.block(builder, rest, row, I64(0))
-            self._emit_block(builder, (words, right, steps), strides[1:], place)
+            words = self._word(builder, left, builder.mul(row, I64(self.left_block)))
+            self._emit_block(builder, (words, right, steps), self.acc.block(builder, rest, row, I64(0)))
 
-    def _emit_block(
-        self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], strides: Strides, place: Sequence[ir.Value]
-    ) -> None:
+    def _emit_block(self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], place: Sequence[ir.Value]) -> None:
         size = self.size
         vectors = [(i, j * size.lanes) for i in range(size.rows) for j in range(size.vectors)]
         start = [self.acc.start(builder, place, *vector, size.lanes) for vector in vectors]
-        for vector, total in zip(vectors, self._accumulated(builder, factors, strides, start)):
+        for vector, total in zip(vectors, self._accumulated(builder, factors, start)):
             self.acc.finish(builder, place, *vector, total)
 
     def _accumulated(
-        self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], strides: Strides, start: Sequence[ir.Value]
+        self, builder: ir.IRBuilder, factors: tuple[ir.Value, ...], start: Sequence[ir.Value]
     ) -> Sequence[ir.Value]:
         """Emit the loop along K: the sums stay in registers."""
         *starts, steps = factors
-        advances = [_times(builder, self.unrolled, stride) for stride in strides[1:]]
+        advances = [I64(self.unrolled * stride) for stride in (self.left_step, self.right_step)]
         before = builder.block
         body, after = builder.append_basic_block("k"), builder.append_basic_block("k.end")
         builder.branch(body)
@@ -270,9 +261,8 @@ class BlockColumn:
         places = [builder.phi(PTR) for _ in starts]
         sums = [builder.phi(first.type) for first in start]
         totals: Sequence[ir.Value] = sums
-        walks = self._walks(builder, (places[0], places[1]), strides)
         for inner in range(self.unrolled):
-            totals = self._step(builder, walks, inner, totals)
+            totals = self._step(builder, places, inner, totals)
         following = builder.add(step, I64(self.unrolled))
         nexts = [self._word(builder, *walk) for walk in zip(places, advances)]
         entering, coming = (I64(0), *starts, *start), (following, *nexts, *totals)
@@ -283,43 +273,23 @@ class BlockColumn:
         builder.position_at_end(after)
         return totals
 
-    def _walks(self, builder: ir.IRBuilder, factors: tuple[ir.Value, ir.Value], strides: Strides) -> Walks:
-        """Return the words of the factors at the next steps."""
-        left, right = factors
-        by_line, by_step, right_step = strides
-        lines = self._apart(builder, left, by_line, self.size.rows)
-        steps = self._apart(builder, left, by_step, self.unrolled)
-        return lines, steps, self._apart(builder, right, right_step, self.unrolled)
-
-    def _apart(
-        self, builder: ir.IRBuilder, base: ir.Value, stride: int | ir.Value, count: int
-    ) -> list[tuple[ir.Value, int]]:
-        """Return `count` places, `stride` words apart, each as a pointer and an offset in words, which is 0 unless the
-        stride is known."""
-        if isinstance(stride, int):
-            return [(base, number * stride) for number in range(count)]
-        places = [base]
-        while len(places) < count:
-            places.append(self._word(builder, places[-1], stride))
-        return [(place, 0) for place in places]
-
-    def _step(self, builder: ir.IRBuilder, walks: Walks, step: int, sums: Sequence[ir.Value]) -> list[ir.Value]:
+    def _step(
+        self, builder: ir.IRBuilder, factors: Sequence[ir.Value], step: int, sums: Sequence[ir.Value]
+    ) -> list[ir.Value]:
         """Emit one step along K: the outer product of a column of the left panel and a row of the right one."""
         word, lanes, across = self.product.word, self.size.lanes, self.size.vectors
-        lines, steps, rights = walks
-        factors = []
+        left, right = factors
+        vectors = []
         for j in range(across):
-            right, ahead = rights[step]
-            address = self._word(builder, right, I64(ahead + j * lanes))
-            factors.append(builder.load(address, typ=ir.VectorType(word, lanes), align=4))
+            address = self._word(builder, right, I64(step * self.right_step + j * lanes))
+            vectors.append(builder.load(address, typ=ir.VectorType(word, lanes), align=4))
         totals = []
         for i in range(self.size.rows):
-            (line, behind), (here, ahead) = lines[i], steps[step]
-            address = self._word(builder, line if self.strides[2] is not None else here, I64(behind + ahead))
+            address = self._word(builder, left, I64(i * self.left_line + step * self.left_step))
             number = builder.load(address, typ=word, align=self.product.element.byte_size)
             repeated = broadcast(builder, number, lanes)
-            for j, factor in enumerate(factors):
-                totals.append(self.product.step(builder, repeated, factor, sums[i * across + j]))
+            for j, vector in enumerate(vectors):
+                totals.append(self.product.step(builder, repeated, vector, sums[i * across + j]))
         return totals
 
     def _word(self, builder: ir.IRBuilder, base: ir.Value, number: ir.Value) -> ir.Value:
@@ -350,12 +320,10 @@ def multiply(
     rows = shape.m if needed[0] is None else size.rows
     steps, divisor = some or (I64(shape.k // product.group), shape.k // product.group)
     strides = left.by_block, left.by_line, left.by_step, right.by_step
-    known = tuple(stride if isinstance(stride, int) else None for stride in strides)
-    given = [stride for stride in strides if not isinstance(stride, int)]
     share = max(1, size.rows * size.columns // shape.m) if ahead else 0
-    blocks: BlockColumn | SquareColumn = BlockColumn(product, size, rows, min(UNROLLED, divisor), known, acc)
+    blocks: BlockColumn | SquareColumn = BlockColumn(product, size, rows, min(UNROLLED, divisor), *strides, acc)
     if size.uses_matrix_unit:
-        assert isinstance(acc, Sums) and isinstance(left.by_line, int) and isinstance(right.by_step, int)
+        assert isinstance(acc, Sums)
         down, across = size.rows // SIDE, size.vectors
         is_alone = shape.m <= size.rows
         blocks = SquareColumn(product, down, across, rows, divisor, left.by_line, right.by_step, acc, share, is_alone)
@@ -367,17 +335,13 @@ def multiply(
             panels = [panel.block(emit.builder, product, first) for panel, first in ((left, row), (right, column))]
             place = acc.block(emit.builder, bases, row, column)
             if isinstance(blocks, BlockColumn):
-                emit.shared((blocks, len(place)), [*panels, steps, *given, *place], blocks.emit)
+                emit.shared((blocks, len(place)), [*panels, steps, *place], blocks.emit)
             else:
                 following = _following(emit.builder, product, right, column, size, share, row)
                 rest = None if needed[0] is None else emit.builder.sub(needed_rows, row)
                 _emit_squares(emit, blocks, [*panels, following, steps, *place], rest)
     if size.uses_matrix_unit:
         release(emit)
-
-
-def _times(builder: ir.IRBuilder, count: int, stride: int | ir.Value) -> ir.Value:
-    return I64(count * stride) if isinstance(stride, int) else builder.mul(I64(count), stride)
 
 
 def _emit_squares(emit: Emitter, blocks: SquareColumn, arguments: Sequence[ir.Value], rows: ir.Value | None) -> None:
@@ -397,10 +361,9 @@ def _following(
     builder: ir.IRBuilder, product: Product, right: Panel, column: ir.Value, size: Blocking, share: int, row: ir.Value
 ) -> ir.Value:
     """Return the words of the next strip that the block at a row fetches."""
-    by_block = as_register(right.by_block)
-    word = builder.add(builder.mul(column, by_block), _times(builder, size.columns, right.by_block))
+    word = builder.mul(builder.add(column, I64(size.columns)), I64(right.by_block))
     block = builder.udiv(row, I64(size.rows))
-    word = builder.add(word, builder.mul(block, _times(builder, share, right.by_block)))
+    word = builder.add(word, builder.mul(block, I64(share * right.by_block)))
     return builder.gep(right.base, [word], source_etype=product.word)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import Emitter, as_register
+from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.tiles import Window
 from tileir.cpu.matmul.accumulators import ColumnStart, SaturatingSums, StoredSums, Sums, Zeros, sums_in
 from tileir.cpu.matmul.few_rows import (
@@ -23,8 +23,6 @@ from tileir.cpu.matmul.few_rows import (
 )
 from tileir.cpu.matmul.microkernel import UNROLLED, WORD_BYTES, Panel, multiply
 from tileir.cpu.matmul.panels import (
-    LINES_AT_A_TIME,
-    SMALLEST_SQUARE,
     Factor,
     Packer,
     PanelPlace,
@@ -81,11 +79,6 @@ class ProductPanels:
         """Return the place of the next tile of a factor."""
         number, tile = (emit.builder.load(cell, typ=I64) for cell in (self.number, self.filled))
         return panels.place(emit, source, number, tile, self.tile_steps)
-
-    def is_alone(self, builder: ir.IRBuilder) -> ir.Value:
-        """Return an i1 that is set if the next tile is the only one of a panel."""
-        is_first = builder.icmp_unsigned("==", builder.load(self.filled, typ=I64), I64(0))
-        return builder.and_(self.last, is_first)
 
     def advance(self, emit: Emitter, acc: Window, steps: ir.Value | None, multiply: Multiply) -> None:
         """Count a packed tile of `steps` steps (all if None), and `multiply` the panels when they are due."""
@@ -171,72 +164,6 @@ def new_product_panels(emit: Emitter, product: Product, plan: PanelPlan) -> Prod
     return ProductPanels(product, plan, left, right, emit.stack(I64), emit.stack(I64), run, transposed, I1(1))
 
 
-# ---------------------------------------------------------------- factors that are multiplied where they lie
-
-
-NEAR = 1 << 10
-"""Bytes between lines of a factor that is multiplied where it lies: those of longer ones share few sets of a cache."""
-
-
-def left_serves(
-    builder: ir.IRBuilder, product: Product, size: Blocking, left: Factor, right: Factor, many: int
-) -> ir.Value | None:
-    """Return an i1 that is set if the rows of a left factor, more than `many`, that register blocks read exist and are
-    near; None if that is never so.
-
-    Where both factors lie along their rows LLVM loads the words of several steps at once, more than there are
-    registers.
-    """
-    memory, other = left.memory, right.memory
-    if memory is None or other is None or not _is_plain(product, size, left):
-        return None
-    if size.rows < SMALLEST_SQUARE if memory.along_lines else other.along_lines:
-        return None
-    found = _is_near(builder, left)
-    if left.needed is None:
-        return found
-    rest = builder.and_(left.needed, I64(size.rows - 1))
-    whole = builder.icmp_unsigned("==", rest, I64(0))
-    return builder.and_(builder.and_(found, whole), builder.icmp_unsigned(">", left.needed, I64(many)))
-
-
-def right_serves(builder: ir.IRBuilder, product: Product, size: Blocking, right: Factor) -> ir.Value | None:
-    """Return the same i1 for a right factor, whose columns lie side by side."""
-    is_wide = right.memory is not None and right.memory.along_lines and size.columns <= LINES_AT_A_TIME
-    return _is_near(builder, right) if is_wide and _is_plain(product, size, right) else None
-
-
-def _is_plain(product: Product, size: Blocking, factor: Factor) -> bool:
-    """Return whether words of panels are elements as they lie in memory, next to each other along one dimension."""
-    memory = factor.memory
-    if memory is None or size.uses_matrix_unit or product.group > 1 or memory.element is not product.element:
-        return False
-    return memory.along_k or memory.along_lines
-
-
-def _is_near(builder: ir.IRBuilder, factor: Factor) -> ir.Value:
-    assert factor.memory is not None
-    stride = factor.memory.by_line if factor.memory.along_k else factor.memory.by_k
-    return builder.icmp_unsigned("<=", stride, I64(NEAR // factor.memory.element.byte_size))
-
-
-def either(builder: ir.IRBuilder, serves: ir.Value | None, factor: Factor, packed: Panel) -> Panel:
-    """Return the factor as it lies if it `serves`, else its panel."""
-    memory = factor.memory
-    if serves is None or memory is None:
-        return packed
-    by_line, by_step = (memory.by_line, 1) if memory.along_k else (1, memory.by_k)
-
-    def chosen(here: int | ir.Value, other: int | ir.Value) -> int | ir.Value:
-        if isinstance(here, int) and here == other:
-            return here
-        return builder.select(serves, as_register(here), as_register(other))
-
-    base = builder.select(serves, memory.base, packed.base)
-    by_block = chosen(by_line, packed.by_block)
-    return Panel(base, by_block, chosen(by_line, packed.by_line), chosen(by_step, packed.by_step))
-
-
 # ---------------------------------------------------------------- one product
 
 
@@ -283,16 +210,16 @@ class Multiplication:
         if self._waits():
             self._if_few(self._multiply_run, self._multiply_many, self._most)
             return
-        left, chosen = self._left_panels()
+        left = self._left_panel()
         few = self._few(self.right, Rows.of(left, self.product))
         if few is not None and self.shape.m <= self._most:
             few.multiply(self.emit, self.left.lines_needed, [self.acc.base])
         elif few is None or self.left.needed is None:
-            self._multiply_panels(chosen)
+            self._multiply_panels(left)
         else:
             self._if_few(
                 lambda rows: few.multiply(self.emit, rows, [self.acc.base]),
-                lambda: self._multiply_panels(chosen),
+                lambda: self._multiply_panels(left),
                 self._most,
             )
 
@@ -381,7 +308,7 @@ class Multiplication:
     # ------------------------------------------------------------ many rows
 
     def _multiply_many(self) -> None:
-        self._multiply_panels(self._left_panels()[1])
+        self._multiply_panels(self._left_panel())
 
     def _multiply_panels(self, left: Panel) -> None:
         """Emit the product of all rows: the right factor is packed, then read for each block of rows."""
@@ -416,41 +343,25 @@ class Multiplication:
     def _packer(self, source: Factor) -> Packer:
         return Packer(self.emit, self.product, source, self.size.lanes)
 
-    def _left_panels(self) -> tuple[Panel, Panel]:
-        """Return the left factor for few rows and for many: packed; where the product is deferred, at its place among
-        the panels, unless it is there, or many rows are multiplied where they lie."""
+    def _left_panel(self) -> Panel:
+        """Return the left factor, packed: where the product is deferred, at its place among the panels, unless it is
+        there."""
         packer = self._packer(replace(self.left, flipped=self.flips))
         panels = None if self.panels is None else self.panels.left
         if self.panels is None or panels is None:
-            panel = packer.left(self.size.rows, self.size.uses_matrix_unit)
-            return panel, panel
-        builder, place = self.emit.builder, self.panels.place(self.emit, panels, packer.source)
-        serves = left_serves(builder, self.product, self.size, self.left, self.right, self._most)
-        serves = self._at_once(serves, panels)
-        with place.unless_packed(self.emit, packer.source, serves):
-            panel = replace(packer, place=place).left(self.size.rows, self.size.uses_matrix_unit)
-        return panel, either(builder, serves, self.left, panel)
+            return packer.left(self.size.rows, self.size.uses_matrix_unit)
+        place = self.panels.place(self.emit, panels, packer.source)
+        with place.unless_packed(self.emit, packer.source):
+            return replace(packer, place=place).left(self.size.rows, self.size.uses_matrix_unit)
 
     def _right_panel(self) -> Panel:
-        """Return the right factor, packed: at its place among the panels, if there are any, unless it is there, or
-        multiplied where it lies."""
+        """Return the right factor, packed: at its place among the panels, if there are any, unless it is there."""
         packer = self._packer(self.right)
         if self.panels is None:
             return packer.strips(self.size.columns)
         place = self.panels.place(self.emit, self.panels.right, self.right)
-        serves = right_serves(self.emit.builder, self.product, self.size, self.right)
-        serves = self._at_once(serves, self.panels.right)
-        with place.unless_packed(self.emit, self.right, serves):
-            panel = replace(packer, place=place).strips(self.size.columns)
-        return either(self.emit.builder, serves, self.right, panel)
-
-    def _at_once(self, serves: ir.Value | None, panels: Panels) -> ir.Value | None:
-        """Return an i1 that is set if a factor `serves`, and is multiplied once, at once and alone; None if that is
-        never so."""
-        if serves is None or self.panels is None or not self.panels.plan.is_deferred or not self.plan.in_place:
-            return None
-        builder = self.emit.builder
-        return builder.and_(builder.and_(serves, self.panels.is_alone(builder)), builder.not_(panels.kept))
+        with place.unless_packed(self.emit, self.right):
+            return replace(packer, place=place).strips(self.size.columns)
 
     def _flip_correction(self, shape: Shape, right: Panel, some: tuple[ir.Value, int] | None) -> ir.Value:
         """Return a correction for each column that undoes the flipped sign bits of the left factor: a product with

@@ -11,7 +11,7 @@ in registers. Elements that a vector load cannot widen are converted in a pass o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from llvmlite import ir
@@ -156,13 +156,10 @@ class PanelPlace:
     kept: ir.Value
 
     @contextmanager
-    def unless_packed(self, emit: Emitter, source: Factor, serves: ir.Value | None = None) -> Iterator[None]:
-        """Emit code that packs the tile if the panel does not hold it; from then on it does. The code does not run
-        either if the tile `serves` as it lies, an i1, where no panel stays.
-        """
+    def unless_packed(self, emit: Emitter, source: Factor) -> Iterator[None]:
+        """Emit code that packs the tile if the panel does not hold it; from then on it does."""
         if self.tag is None:
-            with nullcontext() if serves is None else emit.when(emit.builder.not_(serves)):
-                yield
+            yield
             return
         assert source.origin is not None
         builder = emit.builder
@@ -173,8 +170,6 @@ class PanelPlace:
         packed = valid
         for cell, word in zip(cells, words):
             packed = builder.and_(packed, builder.icmp_unsigned("==", builder.load(cell, typ=I64), word))
-        if serves is not None:
-            packed = builder.or_(packed, serves)
         with emit.when(builder.not_(packed)):
             for cell, word in zip(cells, words):
                 builder.store(word, cell)

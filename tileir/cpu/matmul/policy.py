@@ -182,8 +182,6 @@ class ProductPlan:
     panels: PanelPlan | None = None
     reads_few_rows: bool = True
     """True if the right factor is read from memory into registers where rows are few."""
-    in_place: bool = True
-    """True if factors that are multiplied once, and alone, are not packed."""
 
 
 Products = Mapping[Op, ProductPlan]
@@ -216,8 +214,7 @@ class ProductPolicy:
         shape = Shape(columns, rows, depth) if swapped else Shape(rows, columns, depth)
         product = self._product(op, shape)
         size = blocking(shape, product, self.target.vector_bits)
-        few, in_place = ("few rows" not in self.without, "factors in place" not in self.without)
-        return ProductPlan(product, swapped, shape, size, reads_few_rows=few, in_place=in_place)
+        return ProductPlan(product, swapped, shape, size, reads_few_rows="few rows" not in self.without)
 
     def _product(self, op: ProductOp, shape: Shape) -> Product:
         lanes = min(self.target.vector_bits // 32, shape.n)

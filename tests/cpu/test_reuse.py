@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import tileir
-from tests.cpu.anew import plan_of_text
 from tileir.analysis.affine import Affines
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.loads import Loads
@@ -176,8 +175,3 @@ def test_a_carried_tile_begins_as_a_constant_however_often_the_loop_runs(end: in
         module["k"].launch(1, x, sums, others, end, target=target)
         results.append((sums.tobytes(), others.tobytes()))
     assert results[0] == results[1]
-
-
-def test_a_carried_tile_that_begins_as_a_constant_is_not_filled() -> None:
-    assert len(plan_of_text(CARRIED).body.unfilled) == 2
-    assert not plan_of_text(CARRIED, "unfilled tiles").body.unfilled

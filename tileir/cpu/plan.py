@@ -7,7 +7,7 @@ allows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tileir.analysis.affine import Affines
@@ -26,8 +26,7 @@ from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ops import reduction, shapes
 from tileir.ops.calls import Call
-from tileir.ops.control import For, Loop
-from tileir.ops.core import Constant
+from tileir.ops.control import Loop
 from tileir.ops.floating import MaxF, MinF
 from tileir.ops.module import Entry
 
@@ -35,7 +34,6 @@ STRATEGIES = {
     "expressions": "element-wise tiles are computed where they are used",
     "masked loads": "at the border of a tensor or a mask, elements are read under a mask instead of from a copy",
     "put-off loads": "loaded tiles are read where they are used",
-    "unfilled tiles": "a carried tile that begins as a constant is that constant in the first iteration",
     "reused buffers": "tiles are computed in the memory of an operand that nothing reads any more",
     "live extents": "what a store leaves out at the border of a tensor is not computed",
     "joined tile blocks": "neighbouring tile blocks run as one with longer tiles",
@@ -78,8 +76,6 @@ class FunctionPlan:
     loads: Loads
     masked: frozenset[Value]
     """Tiles of boxes whose elements are read under a mask where the box is cut."""
-    unfilled: frozenset[Value]
-    """Tiles that loops carry, which begin as constants: no buffer is filled with these."""
     live: LiveExtents
     """Empty if all elements of each tile count."""
     expressions: frozenset[Value]
@@ -194,7 +190,6 @@ class _Planner:
             known,
             used,
             self._masked(fusion, loads),
-            self._unfilled(fusion, loads, {operand for operands in reused.values() for operand in operands}),
             {} if self.strict or "live extents" in self.off else live_extents(fusion, used),
             self._expressions(fusion),
             reused,
@@ -207,25 +202,12 @@ class _Planner:
         are turned."""
         if self.strict or not self.target.has_masks or "masked loads" in self.off:
             return frozenset()
-        return frozenset(tile for tile in loads.cut() if not self._others(fusion, loads, tile))
+        return frozenset(tile for tile in loads.cut() if not self._read_otherwise(fusion, loads, tile))
 
-    def _unfilled(self, fusion: Fusion, loads: Loads, reused: Set[Value]) -> frozenset[Value]:
-        """Return the tiles that are computed from what they were, element by element: not sums of products, not those
-        whose memory is reused."""
-        if self.strict or "unfilled tiles" in self.off:
-            return frozenset()
-        found = []
-        for loop in fusion.operations:
-            for initial, tile in zip(loop.initial, loop.body.args[1:]) if isinstance(loop, For) else ():
-                is_constant = isinstance(initial.op, Constant) and initial.op.value.is_splat and initial.tile.count > 1
-                if is_constant and tile not in reused and not self._others(fusion, loads, tile, For, Loop):
-                    found.append(tile)
-        return frozenset(found)
-
-    def _others(self, fusion: Fusion, loads: Loads, tile: Value, *kinds: type[Op]) -> bool:
-        """Return whether products, permutations or operations of some `kinds` read a tile."""
+    def _read_otherwise(self, fusion: Fusion, loads: Loads, tile: Value) -> bool:
+        """Return whether products or permutations read a tile."""
         ops = {op for op, _ in loads.readers.uses(tile)} | set(fusion.users(tile))
-        return any(isinstance(op, (ProductOp, shapes.Permute, *kinds)) for op in ops)
+        return any(isinstance(op, (ProductOp, shapes.Permute)) for op in ops)
 
     def products(self, fusion: Fusion, keeps: bool) -> tuple[dict[Op, ProductPlan], int]:
         return ProductPolicy(self.target, self.strict, self.off).plans(fusion, keeps)

@@ -16,7 +16,6 @@ from tileir.ir.diagnostics import place_text
 from tileir.ir.escaping import shown
 from tileir.ops import reduction
 from tileir.ops.calls import Call
-from tileir.ops.control import For
 
 _CHECKS = {
     CheckLevel.OFF: "nothing is checked",
@@ -95,8 +94,6 @@ def _decisions(plan: KernelPlan, function: FunctionPlan, op: Op) -> Iterator[str
         yield from _access(plan, function, access)
     elif waits_for_others(op):
         yield "may wait for other tile blocks"
-    elif isinstance(op, For) and not function.unfilled.isdisjoint(op.body.args):
-        yield "carried tiles that begin as constants get no buffer filled with them"
     elif fusible(op):
         yield from _computed(function, op)
 

@@ -8,14 +8,12 @@ from llvmlite import ir
 
 from tileir.analysis.effects import allocations_in
 from tileir.analysis.placement import LARGEST_KERNEL
-from tileir.cpu.emit.elements import I8, I64, Num
-from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.elements import I8, I64
+from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.record import TrapKind, TrapSite
 from tileir.cpu.emit.slots import Slot, new_slot, pass_values
 from tileir.cpu.emit.tiles import (
-    ExpressionTile,
     Tile,
-    from_memory,
     materialized,
     new_buffer,
     scalar,
@@ -105,7 +103,7 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     slots = carried_slots(lowering, op)
     begin_products(lowering, op)
     induction, *carried = op.body.args
-    _begin(lowering, slots, op, builder.not_(compare("<", lower, upper)))
+    pass_values(emit, slots, [lowering.values[value] for value in op.initial])
     bound_sums(lowering, op, slots)
     counter = emit.stack(step.type)
     builder.store(lower, counter)
@@ -119,7 +117,6 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     begin_iteration_of_products(lowering, op, position, step, upper)
     lowering.bind_number(induction, position)
     read_into(lowering, slots, carried)
-    _be_constant(lowering, op, builder.icmp_unsigned("==", position, lower))
     lowering.loops.append(LoopTargets(None, JumpTarget(latch, slots)))
     _region(lowering, op.body)
     lowering.loops.pop()
@@ -127,38 +124,6 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
     _advance(lowering, op, counter, position, step, head, done)
     builder.position_at_end(done)
     read_into(lowering, slots, op.outputs)
-
-
-def _begin(lowering: Lowering, slots: list[Slot], op: control.For, is_empty: ir.Value) -> None:
-    """Pass the initial values; those of tiles that stay unfilled are needed if the loop `is_empty`."""
-    emit = lowering.emit
-    for slot, initial, tile in zip(slots, op.initial, op.body.args[1:]):
-        if tile in lowering.here.unfilled:
-            with emit.when(is_empty, likely=False), emit.rarely():
-                slot.write(emit, lowering.values[initial])
-        else:
-            slot.write(emit, lowering.values[initial])
-    for slot in slots:
-        slot.publish(emit)
-
-
-def _be_constant(lowering: Lowering, op: control.For, is_first: ir.Value) -> None:
-    """Have the tiles that were not filled be constants in the first iteration."""
-    for initial, value in zip(op.initial, op.body.args[1:]):
-        if value in lowering.here.unfilled:
-            lowering.values[value] = _chosen(is_first, lowering.tile(initial), lowering.tile(value))
-
-
-def _chosen(is_first: ir.Value, first: Tile, later: Tile) -> Tile:
-    def compute(emit: Emitter, index: Index) -> Num:
-        numbers = first.at(emit, index), later.at(emit, index)
-        return from_memory(
-            emit.builder,
-            later.type.element,
-            emit.builder.select(is_first, *(to_memory(emit.builder, number) for number in numbers)),
-        )
-
-    return ExpressionTile(later.type, compute)
 
 
 def _bounds(lowering: Lowering, op: control.For) -> tuple[ir.Value, ir.Value, ir.Value]:

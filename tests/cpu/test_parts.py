@@ -48,7 +48,7 @@ def test_every_bit_of_a_part_arrives_and_nothing_beside_it_changes(
 
 
 def test_long_rows_are_copied_and_cleared_at_once() -> None:
-    """Short ones too, in vectors under a mask where the processor has them."""
+    """Short ones too."""
     text = str(lowered(tileir.parse(program("f16", columns=1024))["k"].entry, (), CheckLevel.STRICT).module)
     assert text.count('call void @"llvm.memcpy') == 2
     assert text.count('call void @"llvm.memset') == 1

@@ -24,7 +24,7 @@ from tileir.cpu.emit.elements import I1, I8, I32, I64, is_number
 from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, Extent, Index, highest_index, prefetch
 from tileir.cpu.emit.tiles import Tile, Window, fill, scalar, wide
 from tileir.cpu.lowering.state import Lowering
-from tileir.cpu.memory.copying import is_masked, moved, rows_along, some, write_masked
+from tileir.cpu.memory.copying import moved, rows_along, some
 from tileir.cpu.memory.lookup import counted
 from tileir.cpu.memory.regions import Box, located
 from tileir.ir import types as t
@@ -78,9 +78,6 @@ def write_rows(lowering: Lowering, op: Op, memory: Window, tile: Tile, dim: int,
 def _write_through(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
     """Write row by row along `dim`, each in whole lines but for its ends: no store crosses lines then."""
     builder, rows, size = emit.builder, rows_along(counts, dim), memory.element.byte_size
-    if isinstance(tile, Window) and is_masked(memory, tile, dim):
-        emit.loop_nest(rows, lambda index: write_masked(emit, memory, tile, dim, index, counts[dim]))
-        return
     # A number, as LLVM would make two loop nests of a condition.
     is_long = builder.icmp_unsigned(">=", counts[dim], I64(_LONG // size))
     within = builder.and_(builder.sext(is_long, I64), I64(CACHE_LINE - size))

@@ -1,33 +1,25 @@
-"""Copies of parts of tiles between memory and the arena: by elements, by whole rows, or by masked vectors.
+"""Copies of parts of tiles between memory and the arena: by elements, or by whole rows.
 
-Rows whose elements move as bytes go through ``memcpy``. Short rows go in whole vectors where the processor has masked
-loads and stores: elements outside a row read as zero and are not written.
+Rows whose elements move as bytes go through ``memcpy``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import I1, I64, is_number, memory_type
+from tileir.cpu.emit.elements import I1, I64, is_number
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, clear_bytes, copy_bytes
 from tileir.cpu.emit.tiles import (
     UNUSED_BITS,
     ExpressionTile,
     Tile,
     Window,
-    distance,
     materialized,
     new_buffer,
 )
-from tileir.cpu.emit.vectors import lanes_below, load_masked, store_masked
-from tileir.cpu.llvm.engine import host
 from tileir.ir import types as t
-
-LONGEST_MASKED = 1024
-"""Bytes of the longest row that is copied in masked vectors."""
 
 
 def rows_along(shape: Sequence[Extent], dim: int) -> list[Extent]:
@@ -138,67 +130,3 @@ def copy_part(emit: Emitter, target: Window, source: Tile, counts: Sequence[ir.V
 def clear(emit: Emitter, buffer: Window) -> None:
     """Set every byte of a dense buffer to 0."""
     clear_bytes(emit.builder, buffer.base, I64(buffer.type.count * buffer.element.byte_size))
-
-
-# ---------------------------------------------------------------- short rows, in masked vectors
-
-
-def is_masked(target: Window, source: Tile, dim: int) -> bool:
-    """Return whether rows along `dim` are short and can be copied in masked vectors."""
-    is_short = target.type.shape[dim] * target.element.byte_size <= LONGEST_MASKED
-    return is_short and host().has_masks and has_rows(target, source, dim)
-
-
-def masked_dimension(target: Window, source: Tile) -> int | None:
-    """Return the dimension of such rows; None if there is none."""
-    return next((dim for dim in range(target.type.rank) if is_masked(target, source, dim)), None)
-
-
-def copy_masked(
-    emit: Emitter, copy: Window, memory: Window, dim: int, extent: Extent, index: Index, count: ir.Value
-) -> None:
-    """Copy `count` elements along `dim` from `index` on, then zeros up to `extent` or the next whole vector."""
-    with _vectors(emit, copy, dim, index, I64(extent) if isinstance(extent, int) else extent) as (at, vector):
-        mask = lanes_below(emit.builder, emit.builder.sub(count, at[dim]), vector.count)
-        place = _address(emit.builder, memory, at)
-        loaded = load_masked(emit.builder, place, mask, vector, memory.element.byte_size)
-        emit.builder.store(loaded, copy.address(emit, at), align=copy.element.byte_size)
-
-
-def write_masked(emit: Emitter, memory: Window, tile: Window, dim: int, index: Index, count: ir.Value) -> None:
-    """Write `count` elements, at least one, along `dim` from `index` on."""
-    builder = emit.builder
-    with _vectors(emit, memory, dim, index, count) as (at, vector):
-        mask, align = lanes_below(builder, builder.sub(count, at[dim]), vector.count), memory.element.byte_size
-        loaded = load_masked(builder, _address(builder, tile, at), mask, vector, align)
-        store_masked(builder, loaded, _address(builder, memory, at), mask, align)
-
-
-def write_part(emit: Emitter, memory: Window, tile: Tile, counts: Sequence[ir.Value]) -> None:
-    """Write `counts` elements of each dimension to memory; any count may be 0."""
-    dim = masked_dimension(memory, tile)
-    if dim is None or not isinstance(tile, Window) or tile.shared:
-        copy_part(emit, memory, tile, counts)
-        return
-    rows, along = rows_along(counts, dim), dim
-    with emit.when(some(emit.builder, counts)):
-        emit.loop_nest(rows, lambda index: write_masked(emit, memory, tile, along, index, counts[along]))
-
-
-@contextmanager
-def _vectors(
-    emit: Emitter, window: Window, dim: int, index: Index, end: ir.Value
-) -> Iterator[tuple[Index, ir.VectorType]]:
-    """Loop over the vectors of a row: yield the index of the first element of each, and the vector type of its
-    bytes."""
-    size = window.element.byte_size
-    lanes = min(host().vector_bits // 8 // size, window.type.shape[dim])
-    with emit.counted(I64(0), end, lanes) as position:
-        yield moved(index, dim, position), ir.VectorType(ir.IntType(8 * size), lanes)
-
-
-def _address(builder: ir.IRBuilder, memory: Window, index: Index) -> ir.Value:
-    """Return the address of an element that may lie outside the memory."""
-    return builder.gep(
-        memory.base, [distance(builder, index, memory.strides)], source_etype=memory_type(memory.element)
-    )

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 
 from llvmlite import ir
 
@@ -37,11 +36,9 @@ from tileir.cpu.memory.cache_policy import row_dimension
 from tileir.cpu.memory.checks import check, check_each_pointer, may_access, near_elements, row_is_fine
 from tileir.cpu.memory.copying import (
     clear,
-    copy_masked,
     copy_padded_row,
     copy_part,
     copy_row,
-    masked_dimension,
     pad_row,
     permuted_buffer,
     rows_along,
@@ -182,33 +179,22 @@ def _serves(builder: ir.IRBuilder, box: Box, extents: Sequence[Extent]) -> ir.Va
 
 def _padded_copy(emit: Emitter, box: Box, copy: Window, outside: Tile | None, extents: Sequence[Extent]) -> None:
     """Copy the elements that belong to the access, and pad the rest, of so much of each dimension at least."""
-    memory, dim = box.window, None if box.front else row_dimension(copy)
-    masked = masked_dimension(copy, memory) if outside is None and not box.front else None
-    if dim is not None:
-        _each_row(emit, dim, box, extents, partial(copy_padded_row, emit, dim, memory, copy, outside))
-    elif masked is not None:
-        _each_row(emit, masked, box, extents, partial(copy_masked, emit, copy, memory, masked, extents[masked]))
-    else:
+    builder, memory, dim = emit.builder, box.window, None if box.front else row_dimension(copy)
+    if dim is None:
         if outside is None:
             clear(emit, copy)
         else:
             emit.loop_nest(copy.type.shape, lambda index: copy.put(emit, index, outside.at(emit, index)))
         target = replace(copy, base=copy.address(emit, box.front)) if box.front else copy
         copy_part(emit, target, memory, box.counts)
-
-
-def _each_row(
-    emit: Emitter, dim: int, box: Box, extents: Sequence[Extent], pad: Callable[[Index, ir.Value], None]
-) -> None:
-    """Run ``pad(index, count)`` for each row along `dim`: `count` of its elements belong to the access."""
-    builder = emit.builder
+        return
 
     def row(index: Index) -> None:
         inside: ir.Value = I1(1)
         for other, (at, count) in enumerate(zip(index, box.counts)):
             if other != dim:
                 inside = builder.and_(inside, builder.icmp_unsigned("<", at, count))
-        pad(index, builder.select(inside, box.counts[dim], I64(0)))
+        copy_padded_row(emit, dim, memory, copy, outside, index, builder.select(inside, box.counts[dim], I64(0)))
 
     emit.loop_nest(rows_along(extents, dim), row)
 

@@ -28,7 +28,7 @@ from tileir.cpu.emit.tiles import (
 from tileir.cpu.lowering.state import JoinedBlocks, Lowering
 from tileir.cpu.memory.cache_policy import prefetch_next, row_dimension, write_rows, write_tile
 from tileir.cpu.memory.checks import check, check_each_pointer, check_pointers, may_access
-from tileir.cpu.memory.copying import bounded_nest, copy_row, materialized_part, write_part
+from tileir.cpu.memory.copying import bounded_nest, copy_part, copy_row, materialized_part
 from tileir.cpu.memory.elements import WORD, add_word, count_change, in_word, update_element
 from tileir.cpu.memory.loads import any_odd, run_separately_unless
 from tileir.cpu.memory.regions import (
@@ -176,11 +176,11 @@ def _materialized(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box
 def _write_part(emit: Emitter, box: Box, copy: Tile) -> None:
     """Write the elements of a computed tile that belong to the access."""
     if box.regular is None or box.elements is None:
-        write_part(emit, box.window, copy, box.counts)
+        copy_part(emit, box.window, copy, box.counts)
         return
     with emit.builder.if_else(box.regular, likely=True) as (regular, odd):
         with regular:
-            write_part(emit, box.window, copy, box.counts)
+            copy_part(emit, box.window, copy, box.counts)
         with odd, emit.rarely():
             _write_elements(emit, _with_mask(emit, box.elements), copy, MemoryOrdering.WEAK)
 

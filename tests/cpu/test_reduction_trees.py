@@ -187,6 +187,12 @@ def test_many_rows_are_combined_in_the_documented_tree(element: str, shape: tupl
     assert got.tobytes() == expected(x, REDUCE, dim, np.add).tobytes()
 
 
+@pytest.mark.parametrize(("shape", "dim"), [((32768,), 0), ((256, 128), 0), ((2, 32768), 1)], ids=str)
+def test_large_tiles_are_scanned_to_their_end(shape: tuple[int, ...], dim: int) -> None:
+    x = np.random.default_rng(0).integers(-3, 4, shape).astype(np.float32)
+    assert (folded(x, FORWARD, dim, plain("addf %l, %r", "f32")) == x.cumsum(dim)).all()
+
+
 def test_the_columns_of_the_largest_of_many_rows_are_found() -> None:
     (inside, read), (outside, written) = view("p", "f32", (32, 64)), view("q", "i32", (32,))
     text = f"""entry @k(%p: tile<ptr<f32>>, %q: tile<ptr<i32>>) {{

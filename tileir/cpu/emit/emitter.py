@@ -167,15 +167,19 @@ class Emitter:
             with self.counted(I64(0), as_register(extent), parallel=True) as position:
                 yield position
             return
-        strip = max(1, STRIP // inner)
-        with self.counted(I64(0), I64(extent // strip), parallel=True) as number:
+        strip, builder = max(1, STRIP // inner), self.builder
+        with self.counted(I64(0), I64(-(-extent // strip)), parallel=True) as number:
             self.safepoint()
             if strip == 1:
                 yield number
                 return
-            first = self.builder.mul(number, I64(strip), flags=("nuw", "nsw"))
-            with self.counted(I64(0), I64(strip), parallel=True) as within:
-                yield self.builder.add(first, within, flags=("nuw", "nsw"))
+            first = builder.mul(number, I64(strip), flags=("nuw", "nsw"))
+            end: ir.Value = I64(strip)
+            if extent % strip:  # a scan joins all blocks but the first
+                rest = builder.sub(I64(extent), first)
+                end = builder.select(builder.icmp_unsigned("<", rest, end), rest, end)
+            with self.counted(I64(0), end, parallel=True) as within:
+                yield builder.add(first, within, flags=("nuw", "nsw"))
 
     @contextmanager
     def _parallel(self) -> Iterator[None]:

@@ -26,6 +26,7 @@ class ScheduledCluster:
         self._preload = folder / "preload.py"
         self._preload.write_text("from tests.farm.probes import register\nregister()\n", encoding="utf-8")
         self._running: list[subprocess.Popen[bytes]] = []
+        self._restarting = threading.Timer(0, self.restart)
 
     def _start(self, name: str, *words: str) -> None:
         command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *words, "--no-dashboard"]
@@ -40,6 +41,12 @@ class ScheduledCluster:
         return self
 
     def __exit__(self, *about: object) -> None:
+        if self._restarting.ident is not None:
+            self._restarting.cancel()
+            self._restarting.join()
+        self._end()
+
+    def _end(self) -> None:
         for process in self._running:
             process.kill()
         for process in self._running:
@@ -48,14 +55,14 @@ class ScheduledCluster:
 
     def restart(self) -> None:
         """End all at once, the scheduler first, as when its machine goes down; then start all again."""
-        self.__exit__()
+        self._end()
         time.sleep(0.5)
         self.__enter__()
         self.restarts += 1
 
     def restarted_after(self, seconds: float) -> threading.Thread:
         """A thread that restarts the cluster once."""
-        thread = threading.Timer(seconds, self.restart)
-        thread.daemon = True
-        thread.start()
-        return thread
+        self._restarting = threading.Timer(seconds, self.restart)
+        self._restarting.daemon = True
+        self._restarting.start()
+        return self._restarting

@@ -43,6 +43,8 @@ from tileir.ir.core import Op
 ARENA_ALIGNMENT = 64
 STRIP = 1 << 14
 """Elements of a loop nest between two safepoints."""
+SHORT_ROW = 8
+"""Rows of fewer elements are gone through together."""
 
 _NO_EVIDENCE: Mapping[int, ir.Value] = MappingProxyType({})
 
@@ -138,8 +140,17 @@ class Emitter:
 
         An extent is a number or an i64 register; every one is at least 1.
         """
+        outer = len(shape) if self._rare or not host().has_masks else _outer(shape)
         with self.region(), self._parallel():
-            self._nest(list(shape), (), body)
+            if outer == len(shape):
+                self._nest(list(shape), (), body)
+                return
+            inner = shape[outer:]
+
+            def flat(index: Index) -> None:
+                body((*index[:-1], *split(self.builder, index[-1], inner)))
+
+            self._nest([*shape[:outer], prod(inner)], (), flat)
 
     @contextmanager
     def rarely(self) -> Iterator[None]:
@@ -384,6 +395,16 @@ class Emitter:
         return function
 
 
+def split(builder: ir.IRBuilder, linear: ir.Value, shape: Sequence[int]) -> Index:
+    """Return the index of the element number `linear` in row-major order."""
+    index, below = [], prod(shape)
+    for extent in shape:
+        below //= extent
+        shifted = builder.lshr(linear, I64(below.bit_length() - 1))
+        index.append(builder.and_(shifted, I64(extent - 1)) if extent > 1 else I64(0))
+    return tuple(index)
+
+
 def as_register(extent: Extent) -> ir.Value:
     return I64(extent) if isinstance(extent, int) else extent
 
@@ -428,6 +449,20 @@ def _runs_once(begin: ir.Value, end: ir.Value, step: int) -> bool:
     """Return whether a loop that runs at least once is known to run exactly once."""
     both = isinstance(begin, ir.Constant) and isinstance(end, ir.Constant)
     return bool(both and end.constant <= begin.constant + step)
+
+
+def _outer(shape: Sequence[Extent]) -> int:
+    """Return how many dimensions of a nest have loops of their own: not the last ones if rows are too short for a
+    vector, which become one loop over the numbers of their elements."""
+    outer = len(shape)
+    while outer and _is_power_of_two(shape[outer - 1]) and prod(shape[outer - 1 :]) <= STRIP:
+        outer -= 1
+    rows = [extent for extent in shape[outer:] if extent != 1]
+    return outer if len(rows) > 1 and rows[-1] < SHORT_ROW else len(shape)
+
+
+def _is_power_of_two(extent: Extent) -> bool:
+    return isinstance(extent, int) and extent.bit_count() == 1
 
 
 def _elements(extents: Sequence[Extent]) -> int | None:

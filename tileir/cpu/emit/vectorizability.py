@@ -106,6 +106,48 @@ class Collected:
         return intrinsic(self.change)[0] if isinstance(self.change, op.CallInstr) else str(self.change.opname)
 
 
+@dataclass(frozen=True)
+class Bits:
+    """A number made of bits of a position. Each of `parts` is a mask of some of these and how far they are moved to the
+    right; no two come to lie in the same place, or on a bit of `constant`."""
+
+    parts: tuple[tuple[int, int], ...]
+    constant: int = 0
+
+    def of(self, position: int) -> int:
+        """Return the bits of a position, without the constant."""
+        return sum(_moved(position & mask, right) for mask, right in self.parts)
+
+    def among(self, chosen: int) -> Bits:
+        """Return what comes of the chosen bits of the position, with the constant."""
+        return Bits(tuple((mask & chosen, right) for mask, right in self.parts if mask & chosen), self.constant)
+
+    def after(self, name: str, other: Bits) -> Bits | None:
+        """Return the result of an operation on this number and another one; None if it is none of such bits."""
+        number = other.constant
+        if name in ("add", "or"):
+            apart = not (self.of(-1) | self.constant) & (other.of(-1) | number)
+            found: dict[int, int] = {}
+            for mask, right in (*self.parts, *other.parts):
+                found[right] = found.get(right, 0) | mask
+            parts = tuple((mask, right) for right, mask in found.items())
+            return Bits(parts, self.constant + number) if apart else None
+        if other.parts or (name == "mul" and number.bit_count() != 1):
+            return None
+        if name == "and":
+            kept = ((mask & _moved(number, -right), right) for mask, right in self.parts)
+            return Bits(tuple(part for part in kept if part[0]), self.constant & number)
+        distance = {"lshr": number, "shl": -number, "mul": 1 - number.bit_length()}.get(name)
+        if distance is None:
+            return None
+        moved = ((mask & _moved(-1, -max(0, right + distance)), right + distance) for mask, right in self.parts)
+        return Bits(tuple(part for part in moved if part[0]), _moved(self.constant, distance))
+
+
+def _moved(number: int, right: int) -> int:
+    return number >> right if right >= 0 else number << -right
+
+
 class Growth:
     """The amount by which each value of a loop grows per iteration. Raises Unfit if the loop needs something that
     vectors cannot do; `gathers`: vectors can be loaded from and stored to scattered places."""
@@ -129,7 +171,14 @@ class Growth:
         """The addresses of those loads, for which vectors have masks."""
         self._stored = {id(each.operands[1]) for each in loop.work if isinstance(each, op.StoreInstr)}
         self._find_collected()
+        self.bits: dict[int, Bits] = {}
+        """The values that are bits of the position."""
+        self.placed: dict[int, Bits] = {}
+        """The addresses of elements whose numbers are bits of the position, behind what is the same for all."""
+        if loop.count is not None and loop.count.bit_count() == 1 and int(loop.begin.constant) == 0:
+            self.bits[id(loop.position)] = Bits(((loop.count - 1, 0),))
         for each in loop.work:
+            self._find_bits(each)
             self.steps[id(each)] = step = self._step(each)
             if step == 0 and self._is_fixed(each):
                 self.fixed.add(id(each))
@@ -137,6 +186,10 @@ class Growth:
     def of(self, value: ir.Value) -> int | None:
         """Return the growth of a value: 0 if it comes from outside of the loop."""
         return self.steps.get(id(value), 0)
+
+    def is_late(self, value: ir.Value) -> bool:
+        """Return whether lanes of a value are made where they are needed, of bits of the position."""
+        return self.of(value) is None and (id(value) in self.bits or id(value) in self.placed)
 
     def accesses(self, kind: type[op.Instruction]) -> list[op.Instruction]:
         """Return the loads or stores of different elements."""
@@ -166,6 +219,25 @@ class Growth:
         """Return whether a load reads a stack cell that nothing in the loop writes."""
         (address,) = load.operands
         return isinstance(address, op.AllocaInstr) and id(address) not in self._stored
+
+    # ------------------------------------------------------------ bits of the position
+
+    def _find_bits(self, each: op.Instruction) -> None:
+        if isinstance(each, op.GEPInstr) and len(each.operands) == 2:
+            base, index = each.operands
+            if id(index) in self.bits and self.of(base) == 0:
+                self.placed[id(each)] = self.bits[id(index)]
+            return
+        known = [self.bits.get(id(value)) or _of_constant(value) for value in each.operands]
+        found = known[0] if known else None
+        if found is None or not any(id(value) in self.bits for value in each.operands):
+            return
+        if each.opname == "trunc":
+            found = found if (found.of(-1) | found.constant) >> each.type.width == 0 else None
+        else:
+            found = found.after(each.opname, known[1]) if len(known) == 2 and known[1] is not None else None
+        if found is not None:
+            self.bits[id(each)] = found
 
     # ------------------------------------------------------------ steps
 
@@ -272,6 +344,11 @@ def _number(value: ir.Value) -> int | None:
     return int(value.constant) if is_known else None
 
 
+def _of_constant(value: ir.Value) -> Bits | None:
+    number = _number(value)
+    return None if number is None or number < 0 else Bits((), number)
+
+
 def constant_part(value: ir.Value) -> tuple[ir.Value, int]:
     """Split a sum into what is added to a constant, and that constant: 0 if there is none."""
     number = _number(value.operands[1]) if isinstance(value, op.Instruction) and value.opname == "add" else None
@@ -335,7 +412,7 @@ def width(loop: BlockLoop, growth: Growth, vector_bits: int) -> Width | None:
         if loop.count < FEWEST:
             return None
         lanes = min(lanes, 1 << (loop.count.bit_length() - 1))
-    instructions = sum(growth.of(each) is None for each in loop.work)
+    instructions = sum(growth.of(each) is None and not growth.is_late(each) for each in loop.work)
     # Vectors side by side would collect in one cell in turn.
     return Width(lanes, 1 if growth.collected else _copies(loop, lanes, instructions, len(loads), len(stores)))
 

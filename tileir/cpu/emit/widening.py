@@ -12,8 +12,9 @@ from llvmlite import ir
 from llvmlite.ir import instructions as op
 
 from tileir.cpu.emit.algebra import call_intrinsic, call_named
-from tileir.cpu.emit.elements import I1, I8, I64, PTR
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
 from tileir.cpu.emit.vectorizability import (
+    Bits,
     BlockLoop,
     Collected,
     Growth,
@@ -233,7 +234,7 @@ class _Body:
         growth, place = self._code.growth, self._builder.debug_metadata
         for each in self._code.loop.work:
             self._builder.debug_metadata = each.metadata.get("dbg", place)
-            if id(each) in growth.chosen and growth.of(each) is None:
+            if (id(each) in growth.chosen and growth.of(each) is None) or growth.is_late(each):
                 continue
             if growth.of(each) is None:
                 for copy in range(self._copies):
@@ -249,6 +250,8 @@ class _Body:
     def _vector(self, value: ir.Value, copy: int) -> ir.Value:
         """Return the lanes of a value in one of the vectors."""
         found = self._lanes.get((id(value), copy))
+        if found is None and self._code.growth.is_late(value):
+            found = self._lanes[id(value), copy] = self._of_bits(value, copy)
         if found is None:
             step = self._code.growth.of(value)
             assert step is not None, "made where it was computed"
@@ -261,6 +264,29 @@ class _Body:
                 found = self._builder.add(found, _constants(value.type, steps))
             self._lanes[id(value), copy] = found
         return found
+
+    def _of_bits(self, value: op.Instruction, copy: int) -> ir.Value:
+        """Return the lanes of what is made of bits of the position, or an address so made."""
+        if id(value) in self._code.growth.placed:
+            return self._places(value, self._first(value.operands[0]), self._vector(value.operands[1], copy))
+        bits, lanes = self._code.growth.bits[id(value)], self._lanes_each
+        steps = _constants(value.type, map(bits.of, range(lanes)))
+        first = self._number(bits.among(-lanes), copy)
+        if value.type != I64:
+            first = self._builder.trunc(first, value.type)
+        return self._builder.add(broadcast(self._builder, first, lanes), steps)
+
+    def _number(self, bits: Bits, copy: int) -> ir.Value:
+        """Return the number made of bits of the position of the first lane of a copy."""
+        builder, total = self._builder, I64(bits.constant)
+        position = self._first(self._code.loop.position)
+        if copy and bits.parts:
+            position = builder.add(position, I64(copy * self._lanes_each))
+        for mask, right in bits.parts:
+            part = builder.and_(position, I64(mask))
+            part = builder.lshr(part, I64(right)) if right >= 0 else builder.shl(part, I64(-right))
+            total = builder.add(total, part)
+        return total
 
     def _widened(self, each: op.Instruction, copy: int) -> ir.Value:
         if isinstance(each, op.LoadInstr):
@@ -309,12 +335,43 @@ class _Body:
         if id(each) in growth.guards:
             return self._load_chosen(each, growth.guards[id(each)], vector, copy)
         step = growth.of(address)
+        near = self._near(address, copy) if growth.is_late(address) else None
+        if near is not None and self._mask is None:
+            return self._load_near(each, *near)
         if step != byte_size(each.type):
             return self._gathered(each, vector, step, copy)
         place = self._address(address, each.type, copy)
         if self._mask is None:
             return self._builder.load(place, typ=vector, align=each.align)
         return load_masked(self._builder, place, self._mask, vector, each.align)
+
+    def _near(self, address: op.GEPInstr, copy: int) -> tuple[ir.Value, list[int]] | None:
+        """Return where the elements of all lanes lie close together, and each lane's number behind it; None if they do
+        not."""
+        bits, lanes = self._code.growth.placed[id(address)], self._lanes_each
+        above, inside = bits.among(-lanes), bits.constant & (lanes - 1)
+        numbers = [bits.of(lane) | inside for lane in range(lanes)]
+        reach = 1 << max(numbers).bit_length()
+        first = Bits(above.parts, bits.constant - inside)
+        if reach > 2 * lanes or (first.of(-1) | first.constant) & (reach - 1):
+            return None
+        base, _ = address.operands
+        place = self._builder.gep(self._first(base), [self._number(first, copy)], source_etype=address.source_etype)
+        return place, numbers
+
+    def _load_near(self, each: op.LoadInstr, place: ir.Value, numbers: list[int]) -> ir.Value:
+        """Load what lies together at a place, no more than the last element, and put it into the lanes."""
+        builder, last = self._builder, max(numbers)
+        if last == 0:
+            return broadcast(builder, builder.load(place, typ=each.type, align=each.align), len(numbers))
+        vector = ir.VectorType(each.type, 1 << last.bit_length())
+        if last + 1 == vector.count:
+            found = builder.load(place, typ=vector, align=each.align)
+        else:
+            found = load_masked(builder, place, lanes_below(builder, I64(last + 1), vector.count), vector, each.align)
+        if numbers == list(range(vector.count)):
+            return found
+        return builder.shuffle_vector(found, found, ir.Constant(ir.VectorType(I32, len(numbers)), numbers))
 
     def _load_guarded(self, each: op.LoadInstr, guard: GuardedLoad, vector: ir.VectorType, copy: int) -> ir.Value:
         """Load neighbours of which some may be outside."""
@@ -346,7 +403,7 @@ class _Body:
         """Return the addresses of the lanes, and which of them count."""
         lanes = self._lanes_each
         if step is None:
-            places = self._lanes[id(address), copy]
+            places = self._vector(address, copy)
         else:
             steps = [step * lane for lane in range(copy * lanes, (copy + 1) * lanes)]
             places = self._places(None, self._first(address), _constants(I64, steps))
@@ -359,6 +416,9 @@ class _Body:
                 value = self._builder.select(self._mask, value, self._builder.load(cell))
             return self._builder.store(value, cell)
         element = each.operands[0].type
+        near = self._near(each.operands[1], copy) if self._code.growth.is_late(each.operands[1]) else None
+        if near is not None and near[1] == list(range(self._lanes_each)) and self._mask is None:
+            return self._builder.store(value, near[0], align=each.align)
         if self._code.growth.of(each.operands[1]) is None:
             places, mask = self._anywhere(each.operands[1], None, copy)
             return scatter_masked(self._builder, value, places, mask, each.align)

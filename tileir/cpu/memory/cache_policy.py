@@ -325,7 +325,8 @@ def _prefetch_box(lowering: Lowering, access: MemoryAccess, distance: ir.Value) 
         first = builder.mul(index[dim], I64(CACHE_LINE // size))
         prefetch(builder, memory.address(emit, moved(index, dim, first)))
 
-    emit.loop_nest(shape, ask)
+    with emit.rarely():  # Prefetches have no form for vectors.
+        emit.loop_nest(shape, ask)
 
 
 def _emitted(lowering: Lowering, op: Op, form: Expression) -> ir.Value:

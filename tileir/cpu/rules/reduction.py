@@ -53,13 +53,27 @@ def lower_reduce(lowering: Lowering, op: reduction.Reduce) -> None:
     emit = lowering.emit
     sources = [lowering.tile(value) for value in op.sources]
     targets = [new_buffer(emit, value.type) for value in op.outputs]
-    outer = sources[0].type.shape[: op.dim]
-    emit.loop_nest(outer, lambda index: _reduce_at(lowering, op, sources, targets, index))
-    extreme = _extreme_of(lowering, op)
+    extreme, extent = _extreme_of(lowering, op), sources[0].type.shape[op.dim]
+    if extent <= FAN and extreme is None:
+        emit.loop_nest(op.outputs[0].tile.shape, lambda index: _reduce_few(lowering, op, sources, targets, index))
+    else:
+        outer = sources[0].type.shape[: op.dim]
+        emit.loop_nest(outer, lambda index: _reduce_at(lowering, op, sources, targets, index))
     if extreme is not None:
         _settle(emit, sources[0], targets[0], extreme)
     for value, target in zip(op.outputs, targets):
         lowering.values[value] = target if value.type.count > 1 else Scalar(value.type, scalar(emit, target))
+
+
+def _reduce_few(
+    lowering: Lowering, op: reduction.Reduce, sources: list[Tile], targets: list[Window], index: Index
+) -> None:
+    """Reduce the few elements at one index of the other dimensions."""
+    emit, (outer, inner) = lowering.emit, (index[: op.dim], index[op.dim :])
+
+    extent = sources[0].type.shape[op.dim]
+    found = _joined(lowering, op, extent, 1, lambda at: _at(emit, sources, (*outer, I64(at), *inner)))
+    _put(emit, targets, index, found)
 
 
 def _reduce_at(
@@ -119,28 +133,23 @@ def _round(
                 [_most_extreme(lowering, extreme, extent, count, index, read)],
             )
             return
-        joined = _joined(lowering, op, extent, count, (block, lane), lambda place: read((place, *rest)))
+        builder, apart = lowering.builder, REDUCE_BLOCK * max(1, extent // max(count, REDUCE_BLOCK))
+        first = builder.add(builder.mul(block, I64(apart)), lane)
+        joined = _joined(lowering, op, extent, count, lambda ahead: read((builder.add(first, I64(ahead)), *rest)))
         write((_position(lowering.emit, (block, lane)), *rest), joined)
 
     lowering.emit.loop_nest((count // width, width, *inner), step)
 
 
 def _joined(
-    lowering: Lowering,
-    op: reduction.Reduce,
-    extent: int,
-    count: int,
-    place: Index,
-    read: Callable[[ir.Value], list[Num]],
+    lowering: Lowering, op: reduction.Reduce, extent: int, count: int, read: Callable[[int], list[Num]]
 ) -> list[Num]:
-    """Return the element at `place`, a block and a lane, when `count` of `extent` elements are left."""
-    builder, (block, lane) = lowering.builder, place
-    apart = REDUCE_BLOCK * max(1, extent // max(count, REDUCE_BLOCK))
-    first = builder.add(builder.mul(block, I64(apart)), lane)
+    """Return an element when `count` of `extent` elements are left; `read` gives one so many ahead of the first that it
+    is joined from."""
 
     def joined(count: int, block: int, lane: int) -> list[Num]:
         if count == extent:
-            return read(builder.add(first, I64(block * REDUCE_BLOCK + lane)))
+            return read(block * REDUCE_BLOCK + lane)
         halves = ((2 * block, lane), (2 * block + 1, lane))
         if 2 * count <= REDUCE_BLOCK:
             halves = (block, lane), (block, lane + count)

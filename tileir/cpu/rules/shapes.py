@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
 
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I64, Num
-from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.emitter import Emitter, Index, split
 from tileir.cpu.emit.record import TrapKind
 from tileir.cpu.emit.tiles import (
     ExpressionTile,
     Permuted,
     Tile,
     Window,
+    distance,
     from_memory,
     is_dense,
     materialized,
@@ -85,20 +85,7 @@ def reshaped(builder: ir.IRBuilder, index: Index, shape: Sequence[int], target: 
     if [extent for extent in shape if extent != 1] == [extent for extent in target if extent != 1]:
         rest = iter(kept)
         return tuple(I64(0) if extent == 1 else next(rest) for extent in target)
-    linear: ir.Value = I64(0)
-    for at, extent in zip(index, shape):
-        linear = builder.add(builder.mul(linear, I64(extent)), at)
-    return split(builder, linear, target)
-
-
-def split(builder: ir.IRBuilder, linear: ir.Value, shape: Sequence[int]) -> Index:
-    """Return the index of the element number `linear` in row-major order."""
-    index, below = [], prod(shape)
-    for extent in shape:
-        below //= extent
-        shifted = builder.lshr(linear, I64(below.bit_length() - 1))
-        index.append(builder.and_(shifted, I64(extent - 1)) if extent > 1 else I64(0))
-    return tuple(index)
+    return split(builder, distance(builder, index, row_major(shape)), target)
 
 
 @rules(shapes.Permute)

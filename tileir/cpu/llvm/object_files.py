@@ -130,11 +130,6 @@ class CodeMap:
         """The bytes from the begin of the section to the end of its last function."""
         return max((one.begin + one.size for one in self.functions), default=0)
 
-    def function_at(self, offset: int) -> FunctionRange | None:
-        found = bisect_right(self.functions, offset, key=lambda one: one.begin) - 1
-        one = self.functions[found] if found >= 0 else None
-        return one if one is not None and offset < one.begin + one.size else None
-
     def at(self, offset: int) -> CodeRange | None:
         """Return the line of the instruction at an offset."""
         found = bisect_right(self.ranges, offset, key=lambda one: one.begin) - 1

@@ -8,7 +8,7 @@ register is a constant of its type. Nothing is contracted or reordered: what is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from llvmlite import ir
@@ -92,8 +92,31 @@ class Flag(Register):
         return Int(self.builder, self.builder.zext(self.value, type))
 
 
+def _of_integers(instruction: str) -> Callable[[Int, Int | int], Int]:
+    """Return the operator that is an instruction of two integers."""
+    return lambda one, other: Int(one.builder, getattr(one.builder, instruction)(one.value, one.lifted(other)))
+
+
+def _of_floats(instruction: str) -> Callable[[Real, Real | float], Real]:
+    """Return the operator that is an instruction of two floats."""
+    return lambda one, other: Real(one.builder, getattr(one.builder, instruction)(one.value, one.lifted(other)))
+
+
+def _extreme(name: str) -> Callable[[Int, Int | int], Int]:
+    """Return the operator that is one of LLVM's minima and maxima."""
+    return lambda one, other: Int(
+        one.builder, call_intrinsic(one.builder, name, one.type, (one.value, one.lifted(other)))
+    )
+
+
+def _comparison(predicate: str) -> Callable[[Real, Real | float], Flag]:
+    """Return the comparison of floats, false with a NaN."""
+    return lambda one, other: one.compared(predicate, other)
+
+
 class Int(Register):
-    """An integer. `>>` shifts in zeros; the comparisons with `unsigned` in their name read without a sign."""
+    """An integer. `>>` shifts in zeros, `shifted_signed` copies of the sign; the comparisons with `unsigned` in their
+    name read without a sign."""
 
     __slots__ = ()
 
@@ -102,39 +125,23 @@ class Int(Register):
         width: int = self.type.width
         return width
 
-    def __add__(self, other: Int | int) -> Int:
-        return Int(self.builder, self.builder.add(self.value, self.lifted(other)))
-
-    def __sub__(self, other: Int | int) -> Int:
-        return Int(self.builder, self.builder.sub(self.value, self.lifted(other)))
-
-    def __mul__(self, other: Int | int) -> Int:
-        return Int(self.builder, self.builder.mul(self.value, self.lifted(other)))
-
-    def __and__(self, other: Int | int) -> Int:
-        return Int(self.builder, self.builder.and_(self.value, self.lifted(other)))
+    __add__ = _of_integers("add")
+    __sub__ = _of_integers("sub")
+    __mul__ = _of_integers("mul")
+    __and__ = _of_integers("and_")
+    __xor__ = _of_integers("xor")
+    __lshift__ = _of_integers("shl")
+    __rshift__ = _of_integers("lshr")
+    shifted_signed = _of_integers("ashr")
 
     def __or__(self, other: Int | int) -> Int:
         return Int(self.builder, self.builder.or_(self.value, self.lifted(other)))
-
-    def __xor__(self, other: Int | int) -> Int:
-        return Int(self.builder, self.builder.xor(self.value, self.lifted(other)))
-
-    def __lshift__(self, other: Int | int) -> Int:
-        return Int(self.builder, self.builder.shl(self.value, self.lifted(other)))
-
-    def __rshift__(self, other: Int | int) -> Int:
-        return Int(self.builder, self.builder.lshr(self.value, self.lifted(other)))
 
     def __neg__(self) -> Int:
         return Int(self.builder, self.builder.sub(self.constant(0), self.value))
 
     def __invert__(self) -> Int:
         return self ^ -1
-
-    def shifted_signed(self, other: Int | int) -> Int:
-        """Shift right, with copies of the sign shifted in."""
-        return Int(self.builder, self.builder.ashr(self.value, self.lifted(other)))
 
     def equals(self, other: Int | int) -> Flag:
         return Flag(self.builder, self.builder.icmp_unsigned("==", self.value, self.lifted(other)))
@@ -170,20 +177,10 @@ class Int(Register):
         compare = self.builder.icmp_signed if signed else self.builder.icmp_unsigned
         return Flag(self.builder, compare(predicate, self.value, self.lifted(other)))
 
-    def signed_minimum(self, other: Int | int) -> Int:
-        return self._extreme("llvm.smin", other)
-
-    def signed_maximum(self, other: Int | int) -> Int:
-        return self._extreme("llvm.smax", other)
-
-    def unsigned_minimum(self, other: Int | int) -> Int:
-        return self._extreme("llvm.umin", other)
-
-    def unsigned_maximum(self, other: Int | int) -> Int:
-        return self._extreme("llvm.umax", other)
-
-    def _extreme(self, name: str, other: Int | int) -> Int:
-        return Int(self.builder, call_intrinsic(self.builder, name, self.type, (self.value, self.lifted(other))))
+    signed_minimum = _extreme("llvm.smin")
+    signed_maximum = _extreme("llvm.smax")
+    unsigned_minimum = _extreme("llvm.umin")
+    unsigned_maximum = _extreme("llvm.umax")
 
     def leading_zeros(self) -> Int:
         """Return the width for 0."""
@@ -225,24 +222,13 @@ class Real(Register):
     def bias(self) -> int:
         return 127 if self.type == FLOAT else 1023
 
-    def __add__(self, other: Real | float) -> Real:
-        return Real(self.builder, self.builder.fadd(self.value, self.lifted(other)))
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Real | float) -> Real:
-        return Real(self.builder, self.builder.fsub(self.value, self.lifted(other)))
+    __add__ = __radd__ = _of_floats("fadd")
+    __sub__ = _of_floats("fsub")
+    __mul__ = __rmul__ = _of_floats("fmul")
+    __truediv__ = _of_floats("fdiv")
 
     def __rsub__(self, other: float) -> Real:
         return Real(self.builder, self.builder.fsub(self.constant(other), self.value))
-
-    def __mul__(self, other: Real | float) -> Real:
-        return Real(self.builder, self.builder.fmul(self.value, self.lifted(other)))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Real | float) -> Real:
-        return Real(self.builder, self.builder.fdiv(self.value, self.lifted(other)))
 
     def __rtruediv__(self, other: float) -> Real:
         return Real(self.builder, self.builder.fdiv(self.constant(other), self.value))
@@ -253,20 +239,11 @@ class Real(Register):
     def __abs__(self) -> Real:
         return self._unary("llvm.fabs")
 
-    def __lt__(self, other: Real | float) -> Flag:
-        return self.compared("<", other)
-
-    def __le__(self, other: Real | float) -> Flag:
-        return self.compared("<=", other)
-
-    def __gt__(self, other: Real | float) -> Flag:
-        return self.compared(">", other)
-
-    def __ge__(self, other: Real | float) -> Flag:
-        return self.compared(">=", other)
-
-    def equals(self, other: Real | float) -> Flag:
-        return self.compared("==", other)
+    __lt__ = _comparison("<")
+    __le__ = _comparison("<=")
+    __gt__ = _comparison(">")
+    __ge__ = _comparison(">=")
+    equals = _comparison("==")
 
     def compared(self, predicate: str, other: Real | float) -> Flag:
         return Flag(self.builder, self.builder.fcmp_ordered(predicate, self.value, self.lifted(other)))

@@ -135,6 +135,11 @@ def test_our_engines_agree_on_programs_whose_vectors_live_while_they_wait(capsys
     assert fuzz(capsys, *words) == (0, "3 programs, 0 findings\n", "")
 
 
+def test_our_engines_agree_on_tiles_that_are_gone_through_in_strips(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (*FAST, "--engines", "cpu", "--weight", "large=20", "--first", "9", "--count", "2", "--no-reduce")
+    assert fuzz(capsys, *words) == (0, "2 programs, 0 findings\n", "")
+
+
 def test_our_engines_agree_on_some_programs(capsys: pytest.CaptureFixture[str]) -> None:
     ours = ",".join(engines.OURS)
     assert fuzz(capsys, "--count", "3", "--engines", ours, "--workers", "1") == (0, "6 programs, 0 findings\n", "")

@@ -317,29 +317,43 @@ class ShapeStatements(ProgramDraft):
         body.append(control.Yield.build(operands=[total]))
         return body
 
-    def _folded(self, cls: type[Op], **fields: Any) -> None:
-        source = self.pick(lambda type: type.rank >= 1 and type.element in INTS)
-        if source is None:
-            return
+    def _folded(self, cls: type[Op], source: Value, **fields: Any) -> Op:
         shape, dim = source.tile.shape, self.choose(range(source.tile.rank))
         rest = shape if cls is reduction.Scan else (*shape[:dim], *shape[dim + 1 :])
         element = source.tile.number
-        self.make(
-            cls.build(
-                [t.tile(element, *rest)],
-                operands=[source],
-                dim=dim,
-                identities=(IntegerAttr(0, element),),
-                body=self._body(element, self.choose(_FOLDS)),
-                **fields,
-            )
+        return cls.build(
+            [t.tile(element, *rest)],
+            operands=[source],
+            dim=dim,
+            identities=(IntegerAttr(0, element),),
+            body=self._body(element, self.choose(_FOLDS)),
+            **fields,
         )
 
+    def _foldable(self) -> Value | None:
+        return self.pick(lambda type: type.rank >= 1 and type.element in INTS)
+
     def reduce(self) -> None:
-        self._folded(reduction.Reduce)
+        source = self._foldable()
+        if source is not None:
+            self.make(self._folded(reduction.Reduce, source))
 
     def scan(self) -> None:
-        self._folded(reduction.Scan, reverse=self.choose((False, True)))
+        source = self._foldable()
+        if source is not None:
+            self.make(self._folded(reduction.Scan, source, reverse=self.choose((False, True))))
+
+    def large(self) -> None:
+        """Scan and reduce a tile of more elements than native code goes through at once."""
+        source = self._foldable()
+        if source is None:
+            return
+        count, block = source.tile.count, self.scope.block
+        row = block.append(shapes.Reshape.build([t.tile(source.tile.number, 1, count)], source=source)).results[0]
+        many = t.tile(source.tile.number, self.choose((1 << 15, 1 << 16)) // count, count)
+        tile = block.append(shapes.Broadcast.build([many], source=row)).results[0]
+        scanned = self._folded(reduction.Scan, tile, reverse=self.choose((False, True)))
+        self.make(self._folded(reduction.Reduce, block.append(scanned).results[0]))
 
     def multiply(self) -> None:
         """Make a sum of products that is exact; its accumulator is often an older tile."""

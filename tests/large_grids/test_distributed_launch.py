@@ -453,23 +453,25 @@ def test_a_worker_that_ends_while_its_memory_is_asked_for_counts_as_a_new_one(
         assert sender.room().bytes == nothing_taken - 100
 
 
-def test_memory_is_asked_for_again_if_the_scheduler_ends_meanwhile(
-    client: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["run", "nthreads"])
+def test_workers_are_asked_again_if_the_scheduler_ends_meanwhile(
+    client: Any, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     from distributed.comm import CommClosedError
 
     from tileir.distributed.sending import DaskSender
 
-    sender, ask, asked = DaskSender(client), client.run, []
+    ask, asked = getattr(client, name), []
 
-    def run(*words: object, **options: object) -> object:
+    def answer(*words: object, **options: object) -> object:
         asked.append(words)
         if len(asked) == 1:
             raise CommClosedError("the scheduler is gone")
         return ask(*words, **options)
 
-    monkeypatch.setattr(client, "run", run)
-    assert sender.room().bytes and len(asked) == 2
+    monkeypatch.setattr(client, name, answer)
+    sender = DaskSender(client)
+    assert sender.count == 2 and sender.room().bytes and len(asked) == 2
 
 
 def test_workers_killed_in_the_middle_lose_nothing(client: Any) -> None:

@@ -23,7 +23,15 @@ from tileir.distributed.array_kinds import is_dask, is_stored, reserve
 from tileir.distributed.band import BandResult, without_parts
 from tileir.distributed.footprints import BandPiece, pieces_of
 from tileir.distributed.plan import BandPlan
-from tileir.farm.executors import RayExecutor, await_scheduler, default_count, handed_over, processes, warm_up
+from tileir.farm.executors import (
+    RayExecutor,
+    await_scheduler,
+    default_count,
+    handed_over,
+    processes,
+    thread_count,
+    warm_up,
+)
 
 _T = TypeVar("_T")
 
@@ -114,7 +122,7 @@ class DaskSender(Sender):
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self.count = max(1, sum(client.nthreads().values()))
+        self.count = thread_count(client)
         self.near = False
         distributed = import_module("distributed")
         self.lost = (distributed.comm.CommClosedError, CancelledError, asyncio.CancelledError)

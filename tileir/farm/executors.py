@@ -113,8 +113,7 @@ def _dask(address: str, count: int | None) -> Iterator[Workers]:
 
 def of_client(client: Any) -> Workers:
     """Return the workers of a Dask client."""
-    count = sum(client.nthreads().values()) or 1
-    return Workers(lambda: DaskExecutor(client), count, f"Dask at {client.scheduler.address}")
+    return Workers(lambda: DaskExecutor(client), thread_count(client), f"Dask at {client.scheduler.address}")
 
 
 class DaskExecutor(Executor):
@@ -178,6 +177,18 @@ def handed_over(client: Any, submit: Callable[[], Any]) -> Any:
 
 async def _nothing() -> None:
     pass
+
+
+def thread_count(client: Any) -> int:
+    """Return the threads of all workers of a Dask client, 1 if there are none yet. They are asked for again if the
+    scheduler ends meanwhile. Raises UsageError if it does not come back."""
+    closed = import_module("distributed").comm.CommClosedError
+    while True:
+        await_scheduler(client)
+        try:
+            return max(1, sum(client.nthreads().values()))
+        except closed:
+            time.sleep(0.05)
 
 
 def await_scheduler(client: Any) -> None:

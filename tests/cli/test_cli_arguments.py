@@ -158,6 +158,21 @@ def test_scalars_take_the_type_of_the_parameter() -> None:
         fill.scalar(ScalarWord(t.F32, 1.0), t.I32)
 
 
+@pytest.mark.parametrize(
+    ("element", "value", "got"),
+    [
+        (t.I32, 3000000000, r"3000000000 \(-1294967296 has its bits\)"),
+        (t.I8, 255, r"255 \(-1 has its bits\)"),
+        (t.I32, 1 << 32, "4294967296"),
+        (t.I32, -3000000000, "-3000000000"),
+        (t.I1, 5, "5"),
+    ],
+)
+def test_an_integer_that_does_not_fit_its_parameter_is_refused(element: t.ElementType, value: int, got: str) -> None:
+    with pytest.raises(UsageError, match=f"^expected an integer that fits {element.name}, got {got}$"):
+        fill.scalar(ScalarWord(None, value), element)
+
+
 def test_an_array_that_does_not_fit_in_memory_is_refused() -> None:
     with pytest.raises(UsageError, match="not enough memory"):
         array("f64[1000000000,1000000]:zeros")

@@ -189,6 +189,10 @@ def scalar(word: ScalarWord, element: t.ElementType) -> int | float | bool:
         return float(word.value)
     if not isinstance(word.value, int):
         raise UsageError(f"expected {element.name}, got {word.value}")
+    half = 1 << element.bits >> 1
+    if not -half <= word.value < half + (element is t.I1):
+        bits = f" ({word.value - 2 * half} has its bits)" if half <= word.value < 2 * half else ""
+        raise UsageError(f"expected an integer that fits {element.name}, got {word.value}{bits}")
     return bool(word.value) if element is t.I1 else word.value
 
 

@@ -13,6 +13,7 @@ from llvmlite import ir
 
 import tileir
 from tests.cpu.anew import compile_anew, plan_of_text
+from tests.thorough import sampled
 from tileir.cpu.lowering import products
 
 TILE = 32
@@ -134,7 +135,7 @@ def deferred(text: str) -> int:
 
 
 @pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False)], ids=["plain", "b", "a"])
-@pytest.mark.parametrize("element", NUMPY)
+@pytest.mark.parametrize("element", sampled(NUMPY, 3))
 def test_tiles_at_all_borders_and_panels_of_any_filling(element, turned):
     size = 2 * TILE if element == "i8" else TILE  # a matrix unit takes 64 bytes along K
     text = program(element, turned, size=size)

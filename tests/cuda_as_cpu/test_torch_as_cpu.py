@@ -377,6 +377,7 @@ print(torch._dynamo.explain(lambda x, y: Add.apply(x.sin(), y) * 2)(x, y).graph_
 """
 
 
+@pytest.mark.thorough
 def test_compiled_code_launches_kernels(tmp_path):
     path = tmp_path / "script.py"
     path.write_text(COMPILED)

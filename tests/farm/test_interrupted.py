@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.farm.probes import job, workers
 from tileir.farm.driver import drive
 from tileir.farm.job import JobLimits
@@ -57,6 +59,7 @@ def _group(entry: Path) -> int | None:
     return int(fields[2]) if fields[0] != "Z" else None
 
 
+@pytest.mark.thorough
 def test_a_killed_driver_loses_nothing_and_leaves_nobody(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     for threshold in (COUNT // 8, COUNT // 3):

@@ -12,6 +12,7 @@ import pytest
 from hostile import STRINGS, harmless, program
 
 import tileir
+from tests.thorough import sampled
 from tileir.cli import main
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.run.program import lowered
@@ -26,7 +27,7 @@ from tileir.text.numbers import string_text
 HARMLESS = "plain"
 
 
-@pytest.fixture(params=STRINGS)
+@pytest.fixture(params=sampled(STRINGS, 3))
 def string(request: pytest.FixtureRequest) -> str:
     return STRINGS[request.param]
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -25,15 +25,13 @@ from tileir.distributed.footprints import BandPiece, pieces_of
 from tileir.distributed.plan import BandPlan
 from tileir.farm.executors import (
     RayExecutor,
-    await_scheduler,
+    asked,
     default_count,
     handed_over,
     processes,
     thread_count,
     warm_up,
 )
-
-_T = TypeVar("_T")
 
 LOSSES = 20
 """Losses of workers, or of the scheduler's state, before a launch is given up."""
@@ -82,28 +80,19 @@ class Sender:
         ``staying``: the parameters whose bytes stay on the workers of Dask.
         """
         futures: dict[int, Any] = {}
-
-        def attempt() -> tuple[list[Any], list[BandResult]]:
-            for at in [at for at, one in futures.items() if self._has_failed(one)]:
-                del futures[at]
-            submit = self._submitter()
-            for at, (work, fetched) in enumerate(tasks):
-                if at not in futures:
-                    futures[at] = submit(function, work, *fetched)
-            ordered = [futures[at] for at in range(len(tasks))]
-            return ordered, [one.result() for one in self._fetched(ordered, staying)]
-
-        return self._until_kept(attempt)
-
-    def _until_kept(self, attempt: Callable[[], _T]) -> _T:
-        """Return what `attempt` gives, which is tried again if workers or the scheduler's state are lost meanwhile."""
         for loss in count():
             try:
-                return attempt()
+                submit = self._submitter()
+                for at, (work, fetched) in enumerate(tasks):
+                    if at not in futures:
+                        futures[at] = submit(function, work, *fetched)
+                ordered = [futures[at] for at in range(len(tasks))]
+                return ordered, [one.result() for one in self._fetched(ordered, staying)]
             except self.lost:
                 if loss == LOSSES:
                     raise
                 time.sleep(min(0.1 * 2**loss, LONGEST_WAIT))
+                futures = {at: one for at, one in futures.items() if not self._has_failed(one)}
         raise AssertionError
 
     def _submitter(self) -> Callable[..., Any]:
@@ -132,14 +121,13 @@ class DaskSender(Sender):
         """Return the memory that a band may take; a worker that ended while it was asked counts as one that is new."""
 
         def ask() -> tuple[dict[str, Any], dict[str, int], dict[str, Any]]:
-            await_scheduler(self.client)
             workers = self.client.scheduler_info(n_workers=-1)["workers"]
             limits = {
                 at: int(one["memory_limit"]) // one["nthreads"] for at, one in workers.items() if one["memory_limit"]
             }
             return workers, limits, self.client.run(taken, workers=[*limits], on_error="return") if limits else {}
 
-        workers, limits, found = self._until_kept(ask)
+        workers, limits, found = asked(self.client, ask)
         for error in found.values():
             if isinstance(error, Exception) and not isinstance(error, (*self.lost, OSError)):
                 raise error

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 from tileir.farm import isolation
@@ -21,6 +21,8 @@ from tileir.farm.isolation import Given
 from tileir.farm.job import Attempt, JobLimits
 from tileir.host.child import watch_parent
 from tileir.ir.usage import UsageError, pip_install
+
+_T = TypeVar("_T")
 
 PLACES = "processes, dask, dask:ADDRESS, ray or ray:ADDRESS"
 RETURN_SECONDS = 120.0
@@ -180,14 +182,24 @@ async def _nothing() -> None:
 
 
 def thread_count(client: Any) -> int:
-    """Return the threads of all workers of a Dask client, 1 if there are none yet. They are asked for again if the
-    scheduler ends meanwhile. Raises UsageError if it does not come back."""
-    closed = import_module("distributed").comm.CommClosedError
+    """Return the threads of all workers of a Dask client, 1 if there are none yet."""
+    threads: dict[str, int] = asked(client, client.nthreads)
+    return max(1, sum(threads.values()))
+
+
+def asked(client: Any, question: Callable[[], _T]) -> _T:
+    """Return what a Dask client answers; it is asked again if the scheduler ends meanwhile.
+
+    Raises UsageError if the scheduler does not come back.
+    """
+    closed, end = import_module("distributed").comm.CommClosedError, time.monotonic() + RETURN_SECONDS
     while True:
         await_scheduler(client)
         try:
-            return max(1, sum(client.nthreads().values()))
+            return question()
         except closed:
+            if time.monotonic() > end:
+                raise
             time.sleep(0.05)
 
 

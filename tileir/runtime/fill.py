@@ -25,6 +25,7 @@ from tileir.ir.usage import UsageError
 from tileir.numerics import bits as nibbles
 from tileir.numerics.conversion import float_to_float
 from tileir.numerics.formats import widened
+from tileir.runtime.arguments import lowest_and_mask
 
 Array = np.ndarray
 ALIGNMENT = 256
@@ -189,9 +190,9 @@ def scalar(word: ScalarWord, element: t.ElementType) -> int | float | bool:
         return float(word.value)
     if not isinstance(word.value, int):
         raise UsageError(f"expected {element.name}, got {word.value}")
-    half = 1 << element.bits >> 1
-    if not -half <= word.value < half + (element is t.I1):
-        bits = f" ({word.value - 2 * half} has its bits)" if half <= word.value < 2 * half else ""
+    low, mask = lowest_and_mask(element)
+    if not low <= word.value < (element is t.I1) - low:
+        bits = f" ({word.value - mask - 1} has its bits)" if -low <= word.value <= mask else ""
         raise UsageError(f"expected an integer that fits {element.name}, got {word.value}{bits}")
     return bool(word.value) if element is t.I1 else word.value
 

@@ -134,6 +134,7 @@ class Int(Register):
     __rshift__ = _of_integers("lshr")
     shifted_signed = _of_integers("ashr")
 
+    # As a function: a checker of types would take `Int.__or__` from a list for the union of types.
     def __or__(self, other: Int | int) -> Int:
         return Int(self.builder, self.builder.or_(self.value, self.lifted(other)))
 

@@ -19,6 +19,7 @@ from tileir.cpu.mathlib.pairs import (
     Pair,
     away_from_zero,
     in_mode,
+    moved,
     ordered_sum_pair,
     outward,
     product_pair,
@@ -36,66 +37,63 @@ ByMode = Callable[[t.ElementType, Rounding], Compute]
 _SMALLEST_NORMAL_F32 = 2.0**-126
 
 
+Directed = Callable[..., Real]
+"""Maps floats and a mode to a float."""
+
+
 def add(element: t.ElementType, mode: Rounding) -> Compute:
-    if mode is Rounding.NEAREST_EVEN:
-        return _nearest(element, Real.__add__)
-    if element is t.F64:
-        return _direct(lambda x, y: directed_add(x, y, mode))
-    return _narrowed(element, mode, lambda x, y: _odd_sum(mode, x, y))
+    return _in_every_mode(element, mode, Real.__add__, directed_add, _odd_sum)
 
 
 def sub(element: t.ElementType, mode: Rounding) -> Compute:
-    if mode is Rounding.NEAREST_EVEN:
-        return _nearest(element, Real.__sub__)
-    if element is t.F64:
-        return _direct(lambda x, y: directed_add(x, -y, mode))
-    return _narrowed(element, mode, lambda x, y: _odd_sum(mode, x, -y))
+    def negated(add: Directed) -> Directed:
+        return lambda x, y, mode: add(x, -y, mode)
+
+    return _in_every_mode(element, mode, Real.__sub__, negated(directed_add), negated(_odd_sum))
 
 
 def mul(element: t.ElementType, mode: Rounding) -> Compute:
     """Return a product: of two narrow numbers it is exact in f64, of two f16 in f32 too."""
-    if mode is Rounding.NEAREST_EVEN:
-        return _nearest(element, _bf16_product if element is t.BF16 else Real.__mul__)
-    if element is t.F64:
-        return _direct(lambda x, y: directed_mul(x, y, mode))
-    return _narrowed(element, mode, Real.__mul__)
+    nearest = _bf16_product if element is t.BF16 else Real.__mul__
+    return _in_every_mode(element, mode, nearest, directed_mul, lambda x, y, mode: x * y)
 
 
 def div(element: t.ElementType, mode: Rounding) -> Compute:
     """Return a quotient: that of two bf16 can be subnormal in f32, where a second rounding would show, so it takes
     f64."""
-    if mode is Rounding.NEAREST_EVEN:
-        quotient = Real.__truediv__
-        return _narrowed(element, mode, quotient) if element is t.BF16 else _nearest(element, quotient)
-    if element is t.F64:
-        return _direct(lambda x, y: directed_div(x, y, mode))
-    return _narrowed(element, mode, _odd_quotient)
+    if mode is Rounding.NEAREST_EVEN and element is t.BF16:
+        return _narrowed(element, mode, Real.__truediv__)
+    return _in_every_mode(element, mode, Real.__truediv__, directed_div, lambda x, y, mode: _odd_quotient(x, y))
 
 
 def sqrt(element: t.ElementType, mode: Rounding) -> Compute:
-    if mode is Rounding.NEAREST_EVEN:
-        return _nearest(element, Real.root)
-    if element is t.F64:
-        return _direct(lambda x: directed_sqrt(x, mode))
-    return _narrowed(element, mode, _odd_root)
+    return _in_every_mode(element, mode, Real.root, directed_sqrt, lambda x, mode: _odd_root(x))
 
 
 def fma(element: t.ElementType, mode: Rounding) -> Compute:
-    if is_native(element) and mode is Rounding.NEAREST_EVEN:
-        return _direct(Real.times_plus)
+    def odd(x: Real, y: Real, addend: Real, mode: Rounding) -> Real:
+        return _odd_sum(x * y, addend, mode)
+
+    if mode is Rounding.NEAREST_EVEN and not is_native(element):
+        return _narrowed(element, mode, lambda *numbers: odd(*numbers, mode))
+    return _in_every_mode(element, mode, Real.times_plus, directed_fma, odd)
+
+
+def _in_every_mode(
+    element: t.ElementType, mode: Rounding, nearest: Formula, directed: Directed, odd: Directed
+) -> Compute:
+    """Return the formula of an operation: `nearest` in the working type; for a directed mode `directed` on f64, and for
+    narrower types `odd` there, which is exact or rounds to odd."""
+    if mode is Rounding.NEAREST_EVEN:
+        return _nearest(element, nearest)
     if element is t.F64:
-        return _direct(lambda x, y, addend: directed_fma(x, y, addend, mode))
-    return _narrowed(element, mode, lambda x, y, addend: _odd_sum(mode, x * y, addend))
+        return _nearest(element, lambda *numbers: directed(*numbers, mode))
+    return _narrowed(element, mode, lambda *numbers: odd(*numbers, mode))
 
 
 def _nearest(element: t.ElementType, formula: Formula) -> Compute:
     """Return `formula` in the working type of `element`, whose rounding leaves the one to `element` single."""
     return lambda builder, *numbers: rounded(element, formula(*(real(builder, number) for number in numbers)))
-
-
-def _direct(formula: Formula) -> Compute:
-    """Return `formula` on f64, or on f32 where it rounds by itself."""
-    return lambda builder, *numbers: held(numbers[0].element, formula(*(real(builder, number) for number in numbers)))
 
 
 def _narrowed(element: t.ElementType, mode: Rounding, formula: Formula) -> Compute:
@@ -121,7 +119,7 @@ def _bf16_product(x: Real, y: Real) -> Real:
     return (abs(product) < _SMALLEST_NORMAL_F32).choose(tiny, product)
 
 
-def _odd_sum(mode: Rounding, x: Real, y: Real) -> Real:
+def _odd_sum(x: Real, y: Real, mode: Rounding) -> Real:
     return signed_zero(mode, x, y, to_odd(sum_pair(x, y)))
 
 
@@ -329,9 +327,7 @@ def _assembled(pair: Pair, exponent: Int, negative: Flag, mode: Rounding) -> Rea
 
 def _normal_pattern(pair: Pair, exponent: Int, binade: Int, away: Flag) -> Int:
     """Add the exponent to the pattern's; a step up may overflow as well."""
-    up = ((pair.low > 0.0) & away).as_integer(I64)
-    down = ((pair.low < 0.0) & ~away).as_integer(I64)
-    pattern = pair.high.pattern() + up - down
+    pattern = moved(pair.high, pair.low, away).pattern()
     fits = (binade < _BIAS + 1) & (pattern + (exponent << _FRACTION)).below_unsigned(_INFINITY)
     limit = away.choose(Int(pattern.builder, pattern.constant(_INFINITY)), _LARGEST)
     return fits.choose(pattern + (exponent << _FRACTION), limit)
@@ -344,10 +340,7 @@ def _subnormal_pattern(pair: Pair, exponent: Int, away: Flag) -> Int:
     anchor = ((step + (_FRACTION + _BIAS)) << _FRACTION).as_real()
     summed = pair.high + anchor
     rest = pair.high - (summed - anchor)
-    missing = rest.equals(0.0).choose(pair.low, rest)
-    up = ((missing > 0.0) & away).as_integer(I64)
-    down = ((missing < 0.0) & ~away).as_integer(I64)
-    return summed.pattern() - anchor.pattern() + up - down
+    return moved(summed, rest.equals(0.0).choose(pair.low, rest), away).pattern() - anchor.pattern()
 
 
 # ---------------------------------------------------------------- remainders

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tileir.cpu.emit.algebra import Int, Real
 from tileir.cpu.emit.elements import FLOAT
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.mathlib.pairs import (
+    Multiple,
     Pair,
     add_pairs,
     constant_pair,
     divide_pairs,
     multiply_pairs,
+    nearest_multiple,
     normalized,
     ordered_sum_pair,
     polynomial,
@@ -47,28 +50,20 @@ _TANH_F32 = (-0.33333319425582886, 0.13332636654376984, -0.05385684221982956, 0.
              -0.006295512896031141)  # fmt: skip
 """(tanh x - x) / x^3 of x^2, below `_TANH_SPLIT`."""
 _TANH_SPLIT = 0.55
-_SHIFT_F32, _SHIFT_PATTERN = 1.5 * 2.0**23, 0x4B400000
-"""Added to an f32 below 2^22, it brings the nearest integer into the low bits; its pattern."""
+_SHIFT_PATTERN = 0x4B400000
+"""The register of `nearest_multiple` for the f32 0."""
 
 
-class Split(NamedTuple):
-    """An integral number, and a register whose low bits are that number plus twice the bias of the exponent."""
-
-    number: Real
-    biased: Int
+def split(x: Real, factor: float) -> Multiple:
+    """Return the integer nearest to x * factor; its register has twice the bias of the exponent added."""
+    return nearest_multiple(x, factor, 2 * x.bias)
 
 
-def nearest_multiple(x: Real, factor: float) -> Split:
-    """Return the integer nearest to x * factor."""
-    shift = 1.5 * 2.0**x.fraction + 2 * x.bias
-    shifted = x.times_plus(factor, shift)
-    return Split(shifted - shift, shifted.pattern())
-
-
-def scaled(x: Real, split: Split) -> Real:
-    """Return x * 2^n for any n that makes sense, rounded once also where the result is subnormal."""
-    half = split.biased >> 1
-    rest = split.biased - half
+def scaled(x: Real, biased: Int) -> Real:
+    """Return x * 2^n for any n that makes sense, rounded once also where the result is subnormal; `biased` is that of
+    `split`."""
+    half = biased >> 1
+    rest = biased - half
     return x * (half << x.fraction).as_real() * (rest << x.fraction).as_real()
 
 
@@ -79,41 +74,40 @@ def scaled(x: Real, split: Split) -> Real:
 
 
 def exp_f32(x: Real) -> Real:
-    counts = ~(x < -104.0)
-    if host().has_scaling:
-        power = _power_f32(x, _LOG2_E)
-        rest = _remainder_f32(x, power.converted(FLOAT))
-        return counts.choose(polynomial(rest, _EXP_F32).times_power_of_two(power), 0.0)
-    bounded = counts.choose(x.at_most(89.0), 0.0)
-    split = nearest_multiple(bounded, _LOG2_E)
-    return counts.choose(scaled(polynomial(_remainder_f32(bounded, split.number), _EXP_F32), split), 0.0)
+    return _exponential_f32(x, _LOG2_E, _EXP_F32, _remainder_f32, (-104.0, 89.0))
 
 
 def exp2_f32(x: Real) -> Real:
-    counts = ~(x < -150.0)
+    return _exponential_f32(x, 1.0, _EXP2_F32, Real.__sub__, (-150.0, 129.0))
+
+
+def _exponential_f32(
+    x: Real,
+    factor: float,
+    coefficients: Sequence[float],
+    remainder: Callable[[Real, Real], Real],
+    bounds: tuple[float, float],
+) -> Real:
+    """Return the power whose binary logarithm is x * factor: 0 and infinity outside the bounds."""
+    lowest, highest = bounds
+    counts = ~(x < lowest)
     if host().has_scaling:
-        power = _power_f32(x, 1.0)
-        rest = x - power.converted(FLOAT)
-        return counts.choose(polynomial(rest, _EXP2_F32).times_power_of_two(power), 0.0)
-    bounded = counts.choose(x.at_most(129.0), 0.0)
-    split = nearest_multiple(bounded, 1.0)
-    return counts.choose(scaled(polynomial(bounded - split.number, _EXP2_F32), split), 0.0)
-
-
-def _power_f32(x: Real, factor: float) -> Int:
-    """Return the integer nearest to x * factor if that is below 2^22; for larger products, an integer large enough that
-    the scaled power is infinity.
-    """
-    return x.times_plus(factor, _SHIFT_F32).pattern() - _SHIFT_PATTERN
+        # For products of 2^22 and more it is not the nearest integer, but one so large that the power is infinite.
+        power = nearest_multiple(x, factor).register - _SHIFT_PATTERN
+        rest = remainder(x, power.converted(FLOAT))
+        return counts.choose(polynomial(rest, coefficients).times_power_of_two(power), 0.0)
+    bounded = counts.choose(x.at_most(highest), 0.0)
+    number, biased = split(bounded, factor)
+    return counts.choose(scaled(polynomial(remainder(bounded, number), coefficients), biased), 0.0)
 
 
 def tanh_f32(x: Real) -> Real:
     """Return 1 - 2 / (e^2|x| + 1), or a polynomial near zero."""
     magnitude = abs(x).at_most(10.0)
     double = magnitude + magnitude
-    split = nearest_multiple(double, _LOG2_E)
-    power = ((split.biased - x.bias) << x.fraction).as_real()
-    exponential = polynomial(_remainder_f32(double, split.number), _EXP_F32) * power
+    number, biased = split(double, _LOG2_E)
+    power = ((biased - x.bias) << x.fraction).as_real()
+    exponential = polynomial(_remainder_f32(double, number), _EXP_F32) * power
     large = (1.0 - 2.0 / (exponential + 1.0)).with_sign_of(x)
     square = x * x
     small = (x * square).times_plus(polynomial(square, _TANH_F32), x)
@@ -157,16 +151,15 @@ def cosh_f32(x: Real) -> Real:
 
 def exp_f64(x: Real) -> Real:
     bounded = x.at_most(710.0).at_least(-746.0)
-    split = nearest_multiple(bounded, _LOG2_E)
-    return scaled(exp_of(reduced(bounded, split.number)), split)
+    number, biased = split(bounded, _LOG2_E)
+    return scaled(exp_of(reduced(bounded, number)), biased)
 
 
 def exp2_f64(x: Real) -> Real:
     """Return 2^x; the remainder is exact, and times ln 2 it has a low part."""
     bounded = x.at_most(1025.0).at_least(-1076.0)
-    split = nearest_multiple(bounded, 1.0)
-    rest = Pair(bounded - split.number, x.of(0.0))
-    return scaled(exp_of(times_ln2(rest)), split)
+    number, biased = split(bounded, 1.0)
+    return scaled(exp_of(times_ln2(Pair(bounded - number, x.of(0.0)))), biased)
 
 
 def times_ln2(x: Pair) -> Pair:
@@ -236,8 +229,8 @@ def _plus(x: Pair, number: float) -> Pair:
 def _half_exp(x: Real) -> Real:
     """Return e^x / 2, which is finite a little longer than e^x."""
     bounded = x.at_most(711.0)
-    split = nearest_multiple(bounded, _LOG2_E)
-    return scaled(exp_of(reduced(bounded, split.number)), Split(split.number, split.biased - 1))
+    number, biased = split(bounded, _LOG2_E)
+    return scaled(exp_of(reduced(bounded, number)), biased - 1)
 
 
 # ---------------------------------------------------------------- logarithms
@@ -395,9 +388,9 @@ def _power(base: Real, exponent: Real) -> Real:
     low = exponent.times_plus(binary.high, -high) + exponent * binary.low
     bounded = high.at_most(1100.0).at_least(-1100.0)
     low = (abs(high) < 1100.0).choose(low, 0.0)
-    split = nearest_multiple(bounded, 1.0)
-    rest = normalized(*ordered_sum_pair(bounded - split.number, low))
-    return scaled(exp_of(times_ln2(Pair(*rest))), split)
+    number, biased = split(bounded, 1.0)
+    rest = normalized(*ordered_sum_pair(bounded - number, low))
+    return scaled(exp_of(times_ln2(rest)), biased)
 
 
 def _with_corners(x: Real, y: Real, power: Real) -> Real:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tileir.cpu.emit.algebra import Flag, Real
+from tileir.cpu.emit.algebra import Flag, Int, Real
 from tileir.ir.attributes import Rounding
 
 
@@ -64,9 +64,12 @@ def to_odd(pair: Pair) -> Real:
 
 def in_mode(pair: Pair, mode: Rounding) -> Real:
     """Return the sum rounded in a directed mode; an overflow to infinity is undone where the mode asks for it."""
-    missing = outward(*pair)
-    away = away_from_zero(pair.high.is_negative(), mode)
-    return stepped(pair.high, (missing > 0.0) & away, (missing < 0.0) & ~away)
+    return moved(pair.high, outward(*pair), away_from_zero(pair.high.is_negative(), mode))
+
+
+def moved(x: Real, missing: Real, away: Flag) -> Real:
+    """Return `x`, of whose magnitude `missing` was rounded off, rounded away from zero or, where not `away`, to it."""
+    return stepped(x, (missing > 0.0) & away, (missing < 0.0) & ~away)
 
 
 def away_from_zero(negative: Flag, mode: Rounding) -> Flag:
@@ -124,6 +127,23 @@ def constant_pair(like: Real, high: float, low: float) -> Pair:
 
 def value(pair: Pair) -> Real:
     return pair.high + pair.low
+
+
+class Multiple(NamedTuple):
+    """An integral number, and a register that has it in its low bits."""
+
+    number: Real
+    register: Int
+
+
+def nearest_multiple(x: Real, factor: float, plus: int = 0) -> Multiple:
+    """Return the integer nearest to x * factor; in the register, with `plus` added.
+
+    Adding 1.5 times the weight of the first bit above the significand brings it into the low bits.
+    """
+    shift = 1.5 * 2.0**x.fraction + plus
+    shifted = x.times_plus(factor, shift)
+    return Multiple(shifted - shift, shifted.pattern())
 
 
 def power_of_two(exponent: Real) -> Real:

@@ -43,15 +43,20 @@ def _scalar_form(module: ir.Module, name: str, type: ir.Type, count: int, needs:
     function = WideFunction(module, kind, name, lambda scalar, lanes: _vector_form(scalar, lanes, count, needs))
     builder = _begun(function)
     fast, *arguments = (Real(builder, argument) for argument in function.args)
+    _return_one(builder, needs(*arguments).value, fast.value, lambda: slow(*arguments).value)
+    return function
+
+
+def _return_one(builder: ir.IRBuilder, needed: ir.Value, fast: ir.Value, slow: Callable[[], ir.Value]) -> None:
+    """End a function with `fast`, or where it is needed with what `slow` computes."""
     before = builder.block
-    with builder.if_then(needs(*arguments).value, likely=False):
-        result = slow(*arguments).value
+    with builder.if_then(needed, likely=False):
+        result = slow()
         after = builder.block
-    merged = builder.phi(type)
-    merged.add_incoming(fast.value, before)
+    merged = builder.phi(fast.type)
+    merged.add_incoming(fast, before)
     merged.add_incoming(result, after)
     builder.ret(merged)
-    return function
 
 
 def _vector_form(scalar: ir.Function, lanes: int, count: int, needs: Needs) -> ir.Function:
@@ -61,14 +66,8 @@ def _vector_form(scalar: ir.Function, lanes: int, count: int, needs: Needs) -> i
     function = ir.Function(scalar.module, kind, f"{scalar.name}.{lanes}")
     builder = _begun(function)
     mask = needs(*(Real(builder, argument) for argument in function.args[1:])).value
-    before = builder.block
-    with builder.if_then(call_intrinsic(builder, "llvm.vector.reduce.or", I1, [mask]), likely=False):
-        result = _one_by_one(builder, scalar, function.args, lanes)
-        after = builder.block
-    merged = builder.phi(type)
-    merged.add_incoming(function.args[0], before)
-    merged.add_incoming(result, after)
-    builder.ret(merged)
+    any_lane = call_intrinsic(builder, "llvm.vector.reduce.or", I1, [mask])
+    _return_one(builder, any_lane, function.args[0], lambda: _one_by_one(builder, scalar, function.args, lanes))
     return function
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from llvmlite import ir
@@ -14,6 +14,7 @@ from tileir.cpu.mathlib.pairs import (
     constant_pair,
     divide_pairs,
     multiply_pairs,
+    nearest_multiple,
     ordered_sum_pair,
     polynomial,
     product_pair,
@@ -151,17 +152,20 @@ def cos_f32(x: Real) -> Real:
 
 def _turned_sine_f32(x: Real, quarter: int) -> Real:
     """Return the sine of x plus `quarter` times pi/2."""
-    shift = 1.5 * 2.0**23
-    shifted = x.times_plus(_TWO_OVER_PI, shift)
-    number = shifted - shift
+    number, quadrant = nearest_multiple(x, _TWO_OVER_PI)
     rest = x
     for part in _PI_OVER_2_F32:
         rest = number.times_plus(-part, rest)
+    return _by_quadrant(quadrant + quarter, *_sine_and_cosine(rest, _SIN_F32, _COS_F32))
+
+
+def _sine_and_cosine(rest: Real, sine: Sequence[float], cosine: Sequence[float]) -> tuple[Real, Real]:
+    """Return both of a rest, by the coefficients of each, without low parts."""
     square = rest * rest
-    sine = (rest * square).times_plus(polynomial(square, _SIN_F32), rest)
-    cosine = (square * square).times_plus(polynomial(square, _COS_F32), square.times_plus(-0.5, 1.0))
-    quadrant = shifted.pattern() + quarter
-    return _by_quadrant(quadrant, sine, cosine)
+    return (
+        (rest * square).times_plus(polynomial(square, sine), rest),
+        (square * square).times_plus(polynomial(square, cosine), square.times_plus(-0.5, 1.0)),
+    )
 
 
 def _by_quadrant(quadrant: Int, sine: Real, cosine: Real) -> Real:
@@ -172,21 +176,12 @@ def _by_quadrant(quadrant: Int, sine: Real, cosine: Real) -> Real:
 
 def tan_f32(x: Real) -> Real:
     wide = x.double()
-    shifted, number = _quarters(wide)
+    number, quadrant = nearest_multiple(wide, _TWO_OVER_PI)
     rest = number.times_plus(-PI_OVER_2[1], number.times_plus(-PI_OVER_2[0], wide))
-    square = rest * rest
-    sine = (rest * square).times_plus(polynomial(square, _SIN_SHORT), rest)
-    cosine = (square * square).times_plus(polynomial(square, _COS_SHORT), square.times_plus(-0.5, 1.0))
-    odd = (shifted & 1).differs(0)
+    sine, cosine = _sine_and_cosine(rest, _SIN_SHORT, _COS_SHORT)
+    odd = (quadrant & 1).differs(0)
     quotient = (odd.choose(-cosine, sine) / odd.choose(sine, cosine)).single()
     return _corrected("tan", x, x.equals(0.0).choose(x, quotient), _LARGEST_SHORT, _tangent)
-
-
-def _quarters(x: Real) -> tuple[Int, Real]:
-    """Return the nearest number of quarter turns of an f64, as a register with it in its low bits and as a float."""
-    shift = 1.5 * 2.0**52
-    shifted = x.times_plus(_TWO_OVER_PI, shift)
-    return shifted.pattern(), shifted - shift
 
 
 # ---------------------------------------------------------------- f64
@@ -207,7 +202,7 @@ def tan_f64(x: Real) -> Real:
 def _reduced(x: Real) -> ReducedAngle:
     """Return the angle reduced by pi/2: the first product is cancelled exactly, the second one is kept with its
     rounding error."""
-    quadrant, number = _quarters(x)
+    number, quadrant = nearest_multiple(x, _TWO_OVER_PI)
     near = number.times_plus(-PI_OVER_2[0], x)
     second = product_pair(number, number.of(-PI_OVER_2[1]))
     rest = sum_pair(near, second.high)

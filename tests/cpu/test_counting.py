@@ -14,7 +14,7 @@ from tileir.host import extern
 from tileir.ir.effects import AccessTrait
 from tileir.runtime.grid import checked_grid
 from tileir.runtime.module import bind, target_named
-from tileir.runtime.native import NativeLaunches, instrumented_program
+from tileir.runtime.native import NativeLaunches, program_of
 from tileir.tools.profile.report import applications, bytes_of
 
 EVERY = 4
@@ -35,7 +35,7 @@ def test_counts_are_those_of_the_interpreter(
     grid = checked_grid(run.grid, name)
     ops = [op for item in kernel.module.items for op in item.walk()]
     counters = Counters(ops)
-    launches = NativeLaunches(kernel, instrumented_program(kernel, Instruments(counters=counters)))
+    launches = NativeLaunches(kernel, program_of(kernel, instruments=Instruments(counters=counters)))
     expected = tileir.view(other, grid, *arguments(other, run), findings=False)
     given = bind(kernel, arguments(kernel, run), target_named("cpu"))
     if expected.trap is not None:

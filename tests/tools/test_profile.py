@@ -21,7 +21,7 @@ from tileir.cpu.llvm.metadata import CodePlace
 from tileir.cpu.lowering.functions import Instruments
 from tileir.cpu.run.profiling import Peaks
 from tileir.ops import OPS, extension, floating, functions
-from tileir.runtime.native import instrumented_program
+from tileir.runtime.native import program_of
 from tileir.tools.profile import report
 from tileir.tools.profile.api import LaunchProfile, profile_bound
 from tileir.tools.profile.report import ProfileSums, thread_of
@@ -378,7 +378,7 @@ def test_wrong_options_are_refused(
 def test_nearly_all_instructions_of_a_kernel_have_a_line(name: str) -> None:
     kernel = example(name)
     number = {op: place for place, op in enumerate(kernel.entry.walk(), 1)}
-    program = instrumented_program(kernel, Instruments(lambda op: CodePlace("ops", number[op]), "ops"))
+    program = program_of(kernel, instruments=Instruments(lambda op: CodePlace("ops", number[op]), "ops"))
     function = next(one for one in program.map.functions if one.name == "tileir.kernel")
     for begin, end in pairwise(program.map.ranges):
         assert begin.end <= end.begin

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, cast
@@ -68,7 +68,6 @@ from tileir.runtime.options import (
 if TYPE_CHECKING:
     from tileir.cpu.llvm.metadata import CodePlace
     from tileir.cpu.lowering.functions import Instruments
-    from tileir.cpu.run.program import InstrumentedProgram
     from tileir.cpu.run.traps import FaultyAccess
 
 _LEVELS = {False: CheckLevel.OFF, True: CheckLevel.ON, "strict": CheckLevel.STRICT}
@@ -91,8 +90,17 @@ class Native(Target):
         ``optimize``: whether the program is rewritten exactly before it becomes code (the default; never for strict
         checks, which look for what rewrites leave out).
         """
-        checks, make = _LEVELS[check_level(check)], _maker(options) if options else program_of
-        prepared = kernel.memo(("cpu", checks, make), lambda: NativeLaunches(kernel, make(kernel, checks)))
+        checks, rewrites, described = (
+            _LEVELS[check_level(check)],
+            optimizes(options),
+            flag("debug_info", options.get("debug_info")),
+        )
+
+        def launches() -> NativeLaunches:
+            made = described_program(kernel, checks) if described else program_of(kernel, checks, rewrites)
+            return NativeLaunches(kernel, made)
+
+        prepared = kernel.memo(("cpu", checks, rewrites, described), launches)
         if options:
             return prepared.runs(prepared.settings(options))
         return prepared.runs(prepared.usual, lambda values: bind(kernel, values, self))
@@ -217,14 +225,6 @@ def _parameter_words(kernel: Kernel, globals: int, pointers: bytes) -> list[Para
         else:
             words.append((b"f" if element is t.F32 else b"x", 0, 0, 0, set()))
     return words
-
-
-def _maker(options: LaunchOptions) -> Callable[[Kernel, CheckLevel], NativeProgram]:
-    """Return the function that makes the program of a launch. Raises TypeError for options that are no bool."""
-    rewrites = optimizes(options)
-    if flag("debug_info", options.get("debug_info")):
-        return described_program
-    return program_of if rewrites else plain_program_of
 
 
 def _host(output: Output) -> HostCall:
@@ -356,26 +356,19 @@ def _functions(module: Module) -> list[Func]:
     return [item for item in module.items if isinstance(item, Func)]
 
 
-def program_of(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
+def program_of(
+    kernel: Kernel,
+    checks: CheckLevel = CheckLevel.ON,
+    rewrites: bool = True,
+    instruments: Instruments | None = None,
+) -> NativeProgram:
     """The compiled kernel, from the cache if it is there. Raises UnsupportedError for what has no native code.
 
-    It is rewritten exactly before, but for strict checks, which look for what rewrites leave out.
+    If it `rewrites`, it is rewritten exactly before, but for strict checks, which look for what rewrites leave out, and
+    for instruments, which are told of the operations as they are.
     """
-    return compiled(source_of(kernel, checks, rewrites=checks is not CheckLevel.STRICT), shared_cache())
-
-
-def plain_program_of(kernel: Kernel, checks: CheckLevel) -> NativeProgram:
-    """Return the kernel compiled without rewrites."""
-    return compiled(source_of(kernel, checks, rewrites=False), shared_cache())
-
-
-def instrumented_program(
-    kernel: Kernel, instruments: Instruments, checks: CheckLevel = CheckLevel.ON
-) -> InstrumentedProgram:
-    """The kernel as it is, compiled with instruments; it is not kept in the cache."""
-    from tileir.cpu.run.program import instrumented
-
-    return instrumented(source_of(kernel, checks, rewrites=False), shared_cache(), instruments)
+    rewrites = rewrites and checks is not CheckLevel.STRICT and instruments is None
+    return compiled(source_of(kernel, checks, rewrites), shared_cache(), instruments)
 
 
 def described_program(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> NativeProgram:
@@ -389,7 +382,7 @@ def described_program(kernel: Kernel, checks: CheckLevel = CheckLevel.ON) -> Nat
 
     source = kernel.module.source
     file = _path(source.name) if source is not None else f"{kernel.name}.tileirbc"
-    program = instrumented_program(kernel, Instruments(_place_of, file), checks)
+    program = program_of(kernel, checks, instruments=Instruments(_place_of, file))
     try:
         write_names(kernel.name, program.map, program.base)
     except NoLines as error:

@@ -75,7 +75,7 @@ def fma(element: t.ElementType, mode: Rounding) -> Compute:
         return _odd_sum(x * y, addend, mode)
 
     if mode is Rounding.NEAREST_EVEN and not is_native(element):
-        return _narrowed(element, mode, lambda *numbers: odd(*numbers, mode))
+        return _narrowed(element, mode, lambda x, y, addend: odd(x, y, addend, mode))
     return _in_every_mode(element, mode, Real.times_plus, directed_fma, odd)
 
 

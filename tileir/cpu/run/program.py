@@ -139,12 +139,13 @@ class NativeProgram:
     """Native code of one entry, ready to run.
 
     `waiting` are the loops in which its tile blocks may wait for each other and be set aside, `prints` the operations
-    that the host carries out, `warnings` what it may warn of, all by the numbers that code has for them.
+    that the host carries out, `warnings` what it may warn of, all by the numbers that code has for them. `driver`,
+    `resume` and `destroy` may be replaced by what calls them.
     """
 
     def __init__(self, source: NativeSource, facts: Facts, code: bytes, cache: Cache) -> None:
         self.name, self.arena_size, self.columns = source.name, facts.arena_size, facts.columns
-        self._source, self._facts = source, facts
+        self._source, self._facts, self._code = source, facts, code
         self.waits = bool(facts.waiting)
         """True if its tile blocks may wait for each other."""
         self._library = loaded_library(cache)
@@ -161,6 +162,17 @@ class NativeProgram:
     @property
     def driver_address(self) -> int:
         return ctypes.cast(self.driver, ctypes.c_void_p).value or 0
+
+    @cached_property
+    def map(self) -> CodeMap:
+        """The functions of the code, and its lines if it has any. Raises `NoLines`."""
+        return code_map(self._code, KERNEL_NAME)
+
+    @property
+    def base(self) -> int:
+        """The address of the first byte that `map` describes."""
+        kernel = next(one for one in self.map.functions if one.name == KERNEL_NAME)
+        return self._loaded.addresses[KERNEL_NAME] - kernel.begin
 
     @cached_property
     def waiting(self) -> list[Op]:
@@ -209,14 +221,15 @@ def lowered(
     return lower_entry(entry, made, global_names, NATIVE_RULES, data_layout(host()), used)
 
 
-def compiled(source: NativeSource, cache: Cache) -> NativeProgram:
+def compiled(source: NativeSource, cache: Cache, instruments: Instruments | None = None) -> NativeProgram:
     """Return the program of an entry: from the cache if it is there, else lowered and compiled for this machine.
 
-    Raises UnsupportedError for what has no native code.
+    With instruments it is always compiled, and not kept: they have addresses of this process. Raises UnsupportedError
+    for what has no native code.
     """
     key = key_of(toolchain(source.rewrites), source.checks.value, source.digest, *source.global_names)
     with stage("cache"):
-        found = cache.get(key)
+        found = None if instruments else cache.get(key)
         if found is not None:
             facts, code = found
             return NativeProgram(source, Facts.from_bytes(facts), code, cache)
@@ -224,11 +237,11 @@ def compiled(source: NativeSource, cache: Cache) -> NativeProgram:
         with stage("optimiser"):
             items = source.items()
         with stage("lowering"):
-            kernel = lowered(items[0], source.global_names, source.checks)
+            kernel = lowered(items[0], source.global_names, source.checks, instruments)
             made = facts_of(kernel, operations(items))
             text = str(kernel.module)
     with stage("LLVM"):
-        code = _kept_code(text, key, made, cache)
+        code = object_code(text, host()) if instruments else _kept_code(text, key, made, cache)
     with stage("loading"):
         return NativeProgram(source, made, code, cache)
 
@@ -256,35 +269,3 @@ def facts_of(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
     plan, joined = kernel.plan, kernel.plan.coarsening
     most, axis = plan.most_joined, 0 if joined is None else joined.axis
     return Facts(kernel.arena_size, prints, waiting, warnings, traps, plan.columns, most, axis, kernel.drives)
-
-
-# ---------------------------------------------------------------- programs with instruments
-
-
-class InstrumentedProgram(NativeProgram):
-    """Native code that says more of itself; `driver`, `resume` and `destroy` may be replaced by what calls them."""
-
-    def __init__(self, source: NativeSource, facts: Facts, code: bytes, cache: Cache) -> None:
-        super().__init__(source, facts, code, cache)
-        self._code = code
-
-    @cached_property
-    def map(self) -> CodeMap:
-        """The functions and lines of the code. Raises `NoLines`."""
-        return code_map(self._code, KERNEL_NAME)
-
-    @cached_property
-    def base(self) -> int:
-        """The address of the first byte that `map` describes."""
-        kernel = next(one for one in self.map.functions if one.name == KERNEL_NAME)
-        return self._loaded.addresses[KERNEL_NAME] - kernel.begin
-
-
-def instrumented(source: NativeSource, cache: Cache, instruments: Instruments) -> InstrumentedProgram:
-    """Return the program of an entry, as `program.compiled` makes it, with instruments. Nothing is kept: instruments
-    have addresses of this process."""
-    with without_collection():
-        items = source.items()
-        kernel = lowered(items[0], source.global_names, source.checks, instruments)
-        facts, text = facts_of(kernel, operations(items)), str(kernel.module)
-    return InstrumentedProgram(source, facts, object_code(text, host()), cache)

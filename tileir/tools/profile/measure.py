@@ -24,14 +24,14 @@ from tileir.cpu.llvm.object_files import NoLines
 from tileir.cpu.lowering.functions import Instruments
 from tileir.cpu.lowering.state import Counters
 from tileir.cpu.run.profiling import PERIOD_NS, Histogram, Sampler, require_samples
-from tileir.cpu.run.program import InstrumentedProgram
+from tileir.cpu.run.program import NativeProgram
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid
 from tileir.runtime.memory import give_memory
 from tileir.runtime.module import Kernel
-from tileir.runtime.native import NativeLaunches, instrumented_program
+from tileir.runtime.native import NativeLaunches, program_of
 from tileir.runtime.options import LaunchOptions
 from tileir.sanitize.memory import WatchedMemory
 
@@ -68,7 +68,7 @@ class Watched:
 class Watcher:
     """Stands around the native functions of a program."""
 
-    def __init__(self, program: InstrumentedProgram) -> None:
+    def __init__(self, program: NativeProgram) -> None:
         self.seen = Watched()
         self._sampler: Sampler | None = None
         self._aside: dict[int, tuple[int, int]] = {}
@@ -188,13 +188,12 @@ class ProfiledKernel:
         self.ops = [op for item in kernel.module.items for op in item.walk()]
         number = {op: position for position, op in enumerate(self.ops, 1)}
         self.counters = Counters(self.ops)
-        counting = instrumented_program(kernel, Instruments(counters=self.counters))
+        counting = program_of(kernel, instruments=Instruments(counters=self.counters))
         self.counting = NativeLaunches(kernel, counting)
         self.stamps = ctypes.c_int64()
         place = ctypes.addressof(self.stamps)
-        self.timed_program = instrumented_program(
-            kernel, Instruments(lambda op: CodePlace(_FILE, number[op]), _FILE, stamps=place)
-        )
+        instruments = Instruments(lambda op: CodePlace(_FILE, number[op]), _FILE, stamps=place)
+        self.timed_program = program_of(kernel, instruments=instruments)
         self.watcher = Watcher(self.timed_program)
         self.timed = NativeLaunches(kernel, self.timed_program)
 

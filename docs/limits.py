@@ -13,7 +13,7 @@ from tileir.explore import launch, search
 from tileir.gpu.ttir.rules import control as ttir_control
 from tileir.host import limits
 from tileir.ir.types import tiles
-from tileir.runtime import grid, reading
+from tileir.runtime import grid, loading
 from tileir.sanitize.proofs import races
 from tileir.text import parser
 from tileir.text.reading import reader, values
@@ -33,7 +33,7 @@ class Limit:
 
 CHAPTERS = {
     "Reading and checking": (
-        Limit("file of a program", reading.MAX_BYTES, "E0004", "bytes"),
+        Limit("file of a program", loading.MAX_BYTES, "E0004", "bytes"),
         Limit("nesting in text: regions, types, attributes, lists, locations", reader.MAX_NESTING, "E0115", "levels"),
         Limit("an alias with all that it names", parser.MAX_PARTS, "E0115", "parts"),
         Limit("faults of a text; the rest is not read", reader.MAX_FAULTS, "E0132"),

@@ -9,7 +9,7 @@ import pytest
 import tileir
 from tileir.cli import main
 from tileir.ir.versions import VERSIONS
-from tileir.runtime.reading import MAGIC
+from tileir.runtime.loading import MAGIC
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = [*sorted((ROOT / "tests" / "golden").glob("*.mlir")), *sorted((ROOT / "examples").glob("*.mlir"))]

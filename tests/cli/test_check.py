@@ -126,7 +126,7 @@ def test_a_file_without_an_end_is_refused_by_its_beginning(tileir, verb: str) ->
 
 @pytest.mark.parametrize("verb", ["check", "opt", "dis"])
 def test_a_file_that_is_too_large_is_refused(tileir, tmp_path: Path, verb: str, monkeypatch) -> None:
-    monkeypatch.setattr("tileir.runtime.reading.MAX_BYTES", 1 << 20)
+    monkeypatch.setattr("tileir.runtime.loading.MAX_BYTES", 1 << 20)
     (tmp_path / "large.mlir").write_bytes(b" " * (1 << 21))
     ran = tileir(verb, "large.mlir")
     assert ran.status == 1

@@ -17,7 +17,7 @@ from tileir.bytecode.faults import BytecodeFault
 from tileir.bytecode.wire import ByteCursor, Sink
 from tileir.cpu.run import execution
 from tileir.ir import attributes as a
-from tileir.runtime import reading
+from tileir.runtime import loading
 from tileir.sanitize.proofs import races
 from tileir.sanitize.proofs.verdict import Answer
 from tileir.tools.messages import read_content
@@ -47,8 +47,8 @@ def launched(body: str, grid: tuple[int, ...] = (1,)) -> None:
 
 
 def large_file(most: int, patch: Patch) -> None:
-    patch.setattr(reading, "MAX_BYTES", 10)
-    reading.read_stream(io.BytesIO(b"// a comment"), "file")
+    patch.setattr(loading, "MAX_BYTES", 10)
+    loading.read_stream(io.BytesIO(b"// a comment"), "file")
 
 
 def doubled_alias(most: int, patch: Patch) -> None:

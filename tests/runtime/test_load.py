@@ -93,7 +93,7 @@ class TestFiles:
         assert code_of(b"\xff\xfee\x00n\x00")[0] == "E0003"
 
     def test_a_file_that_is_too_large(self, file, monkeypatch):
-        monkeypatch.setattr("tileir.runtime.reading.MAX_BYTES", 10)
+        monkeypatch.setattr("tileir.runtime.loading.MAX_BYTES", 10)
         assert code_of(file)[0] == "E0004"
 
     def test_a_name_that_no_file_can_have(self):

@@ -13,9 +13,8 @@ from pathlib import Path
 from tileir.cli import UsageError
 from tileir.ir.escaping import shown
 from tileir.ir.versions import NEWEST
-from tileir.runtime.loading import from_content
+from tileir.runtime.loading import MAGIC, from_content, read_stream
 from tileir.runtime.module import Module
-from tileir.runtime.reading import MAGIC, read_stream
 from tileir.verify import verify
 
 _PYTHON = re.compile(rb"\s*(?:#[^\n]*\n\s*)*(?:import |from [\w.]+ import |\"\"\"|@|def |class )")

@@ -7,8 +7,7 @@ import webbrowser
 
 from tileir.cli import FINE, UsageError, files, programs
 from tileir.examples import FOLDER
-from tileir.runtime.loading import from_bytecode
-from tileir.runtime.reading import MAGIC
+from tileir.runtime.loading import MAGIC, from_bytecode
 from tileir.text.printer import to_text
 from tileir.tools.serve.panes import of_mlir, page
 from tileir.tools.serve.server import PageServer

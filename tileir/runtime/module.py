@@ -288,12 +288,9 @@ def _parameter_names(entry: Entry, count: int) -> list[str]:
 
 
 def _unpickled(content: bytes, around: Surroundings) -> Module:
-    from tileir.runtime.reading import read_content
-    from tileir.runtime.serialisation import put_back
+    from tileir.runtime.serialisation import unpacked
 
-    module = Module.of(read_content(content, around.source.name if around.source else "<pickle>"))
-    put_back(module, around)
-    return module
+    return Module.of(unpacked(content, around))
 
 
 # ---------------------------------------------------------------- targets

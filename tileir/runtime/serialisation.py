@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tileir.bytecode import encode
+from tileir.bytecode import decode, encode, is_bytecode
 from tileir.bytecode.versions import lowest_version as lowest_expressing
 from tileir.bytecode.versions import needs
 from tileir.ir.core import Block, Module, Op
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.ir.loc import Location, Source
 from tileir.ir.versions import VERSIONS, version_text
+from tileir.text.parser import parse
 from tileir.text.printer import to_text
 from tileir.verify import verify
 
@@ -86,8 +87,9 @@ def packed(module: Module) -> tuple[bytes, Surroundings]:
     return content, Surroundings(name, module.op.loc, module.source, [_left_out(item) for item in module.items])
 
 
-def put_back(module: Module, around: Surroundings) -> None:
-    """Give a module that was read from its content what that leaves out."""
+def unpacked(content: bytes, around: Surroundings) -> Module:
+    """Return the module that `packed` made plain data of."""
+    module = decode(content) if is_bytecode(content) else parse(content.decode("utf-8", "surrogatepass"))
     module.source, module.op.loc = around.source, around.place
     module.op.attributes.pop("sym_name", None)
     if around.name is not None:
@@ -101,6 +103,7 @@ def put_back(module: Module, around: Surroundings) -> None:
             op.loc = place
         for block, (names, places) in zip(_blocks(item), left.arguments, strict=True):
             block.arg_names, block.arg_locs = names, places
+    return module
 
 
 def _left_out(item: Op) -> _Item:

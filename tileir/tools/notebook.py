@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.ir.escaping import shown_html
+from tileir.runtime.loading import from_text
 from tileir.runtime.module import Module
-from tileir.runtime.reading import read_text
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -50,7 +50,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 def read_cell(text: str) -> Module | Faults:
     """Return the program of a cell, or its faults. Lines are those of the cell, whose first one is the magic."""
     try:
-        module = Module.of(read_text(text, _CELL, first_line=2))
+        module = from_text(text, _CELL, first_line=2)
         module.require_valid()
     except DiagnosticError as error:
         return Faults(error)

@@ -12,9 +12,8 @@ from typing import Any, NoReturn
 from tileir.ir import loc as l
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import DiagnosticError, UnsupportedError
-from tileir.runtime.loading import from_content, parse
+from tileir.runtime.loading import from_content, from_text, parse
 from tileir.runtime.module import Kernel, Module
-from tileir.runtime.reading import read_text
 
 Metadata = dict[str, Any]
 _PACKAGE = Path(__file__).parents[1]
@@ -51,7 +50,7 @@ class Stages:
         metadata["name"] = module.get_entry_func_name()
         # Triton's launches ask for these; scripts divide by them.
         metadata["shared"], metadata["warp_size"] = 1, metadata["target"].warp_size
-        self.module = Module.of(read_text(module.str(), metadata["name"]))
+        self.module = from_text(module.str(), metadata["name"])
         self.module.require_valid()
         return to_text(self.module, debug=True)
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from itertools import chain
 
 from tileir.analysis.effects import MemoryAccess, access_of, accesses_of, callee_of, own_effect, reachable
-from tileir.analysis.structure import EXITS, RegionExit, carried_arguments, target_of
+from tileir.analysis.structure import EXITS, LOOPS, passed_on
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ir.effects import Effect
 from tileir.ops import calls, core
-from tileir.ops.control import For, If, Loop
+from tileir.ops.control import For, If, Return
 from tileir.ops.module import Entry
 
 ANYWHERE = -1
@@ -95,14 +95,10 @@ def _flows(op: Op) -> Iterator[tuple[Value, Value]]:
 
 
 def _all_flows(op: Op) -> Iterator[tuple[Value, Value]]:
-    if isinstance(op, For | Loop):
-        yield from zip(op.initial, carried_arguments(op))
-        if isinstance(op, For):
-            yield from zip(op.initial, op.outputs)
-    elif isinstance(op, calls.Call):
+    if isinstance(op, calls.Call):
         yield from _through_function(op)
-    elif type(op) in EXITS:
-        yield from _out_of_region(op)
+    elif isinstance(op, LOOPS) or type(op) in EXITS:
+        yield from passed_on(op)
     elif access_of(op) is None:
         inside = [block.args for block in op.regions if block is not None]
         results = [*op.results, *chain.from_iterable(inside)]
@@ -115,20 +111,8 @@ def _through_function(op: calls.Call) -> Iterator[tuple[Value, Value]]:
     assert body is not None
     yield from zip(op.args, body.args)
     for exit in function.walk():
-        if EXITS.get(type(exit)) is RegionExit.RETURN:
+        if isinstance(exit, Return):
             yield from zip(exit.operands, op.outputs)
-
-
-def _out_of_region(exit: Op) -> Iterator[tuple[Value, Value]]:
-    around = target_of(exit)
-    how = EXITS[type(exit)]
-    if around is None or how is RegionExit.RETURN:
-        return
-    if how is RegionExit.CONTINUE:
-        assert isinstance(around, For | Loop)
-        yield from zip(exit.operands, carried_arguments(around))
-    if how is not RegionExit.CONTINUE or isinstance(around, For):
-        yield from zip(exit.operands, around.results)
 
 
 def _unknown_results(op: Op) -> Sequence[Value]:

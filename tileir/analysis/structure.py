@@ -119,6 +119,23 @@ def target_of(exit: Op) -> Op | None:
     return around
 
 
+def passed_on(op: Op) -> Iterator[tuple[Value, Value]]:
+    """Yield each value that a loop begins with, or an exit hands on, with each argument or result that it becomes.
+
+    What a `return` hands on becomes results of calls, which are not given here.
+    """
+    if isinstance(op, LOOPS):
+        yield from zip(op.initial, carried_arguments(op))
+        if isinstance(op, For):
+            yield from zip(op.initial, op.results)
+    elif isinstance(op, Yield | Continue | Break):
+        around = target_of(op)
+        if isinstance(op, Continue) and isinstance(around, LOOPS):
+            yield from zip(op.operands, carried_arguments(around))
+        if around is not None and (isinstance(around, For) or not isinstance(op, Continue)):
+            yield from zip(op.operands, around.results)
+
+
 def exits_from(block: Block) -> Iterator[Op]:
     """Yield the exits in `block`, and in the regions of each `if` there, from the loop or function whose body it is."""
     for op in block.ops:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from tileir.analysis.effects import token_results
-from tileir.analysis.structure import carried_arguments, exits_from, target_of
+from tileir.analysis.structure import carried_arguments, passed_on, target_of
 from tileir.ir.core import Block, Module, Op, Value
 from tileir.ir.traits import SYMBOL
 from tileir.ir.types import TOKEN
@@ -33,8 +33,9 @@ class Liveness:
         self._waiting: list[Value] = []
         ops = list(module.walk())
         for op in ops:
-            if op.regions:
-                self._note_flow(op)
+            if op.regions or op.spec.terminator:
+                for source, target in passed_on(op):
+                    self._feeds[target].append(source)
         for op in ops:
             if _is_root(op) or (kept and may_trap(op)):
                 self.need(op)
@@ -84,30 +85,6 @@ class Liveness:
         if isinstance(end, Return) or (isinstance(end, Yield) and not isinstance(around, If)):
             for value in end.operands:
                 self._need_value(value)
-
-    def _note_flow(self, op: Op) -> None:
-        if isinstance(op, For | Loop):
-            self._note_loop(op)
-        elif isinstance(op, If):
-            for region in op.regions:
-                end = None if region is None else region.terminator
-                if isinstance(end, Yield):
-                    self._note(op.results, end.operands)
-
-    def _note_loop(self, op: For | Loop) -> None:
-        carried = carried_arguments(op)
-        self._note(carried, op.initial)
-        for result, argument in zip(op.results, carried) if isinstance(op, For) else ():
-            self._feeds[result].append(argument)
-        for jump in exits_from(op.body):
-            if isinstance(jump, Continue):
-                self._note(carried, jump.operands)
-            elif isinstance(jump, Break):
-                self._note(op.results, jump.operands)
-
-    def _note(self, targets: Sequence[Value], sources: Sequence[Value]) -> None:
-        for target, source in zip(targets, sources):
-            self._feeds[target].append(source)
 
 
 def _is_root(op: Op) -> bool:

@@ -77,6 +77,31 @@ class Predicate(TextEnum):
     GREATER_THAN = 4
     GREATER_THAN_OR_EQUAL = 5
 
+    @property
+    def mirrored(self) -> Predicate:
+        """The predicate that says the same of the operands in the other order."""
+        return _MIRRORED.get(self, self)
+
+    @property
+    def negated(self) -> Predicate:
+        """The predicate that holds where this one does not."""
+        return _NEGATED[self]
+
+
+def _both_ways(*pairs: tuple[Predicate, Predicate]) -> dict[Predicate, Predicate]:
+    return dict(pairs) | {second: first for first, second in pairs}
+
+
+_MIRRORED = _both_ways(
+    (Predicate.LESS_THAN, Predicate.GREATER_THAN),
+    (Predicate.LESS_THAN_OR_EQUAL, Predicate.GREATER_THAN_OR_EQUAL),
+)
+_NEGATED = _both_ways(
+    (Predicate.EQUAL, Predicate.NOT_EQUAL),
+    (Predicate.LESS_THAN, Predicate.GREATER_THAN_OR_EQUAL),
+    (Predicate.GREATER_THAN, Predicate.LESS_THAN_OR_EQUAL),
+)
+
 
 class AtomicMode(TextEnum):
     AND = 0

@@ -23,7 +23,6 @@ from tileir.ops.reduction import Reduce
 from tileir.ops.shapes import Broadcast, Reshape
 from tileir.ops.views import LoadView, StoreView
 from tileir.passes.facts import ops_in, signed_splat_of, splat, splat_of
-from tileir.passes.pattern import mirrored
 from tileir.passes.rebuilding import ChangeLog, Exactness, Rebuilding, Row
 
 # ---------------------------------------------------------------- control
@@ -316,7 +315,7 @@ class Splitting(Rebuilding):
 
     def _split(self, op: For, test: CmpI) -> None:
         on_left = test.lhs is op.body.args[0]
-        predicate = test.comparison_predicate if on_left else mirrored(test.comparison_predicate)
+        predicate = test.comparison_predicate if on_left else test.comparison_predicate.mirrored
         first_holds, behind = _SPLITTING[predicate]
         lower, upper, step = self.given([op.lower, op.upper, op.step])
         at = self._split_point(op, self.values[test.rhs if on_left else test.lhs], upper, behind)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Protocol
 
 from tileir.ir.attributes import DenseElements, Ordering, Predicate
@@ -289,33 +290,7 @@ def _types(op: type[Op], type: Type, fields: dict[str, Term], bound: Bound) -> d
 # ---------------------------------------------------------------- the words of patterns
 
 
-_MIRRORED = {
-    Predicate.EQUAL: Predicate.EQUAL,
-    Predicate.NOT_EQUAL: Predicate.NOT_EQUAL,
-    Predicate.LESS_THAN: Predicate.GREATER_THAN,
-    Predicate.LESS_THAN_OR_EQUAL: Predicate.GREATER_THAN_OR_EQUAL,
-    Predicate.GREATER_THAN: Predicate.LESS_THAN,
-    Predicate.GREATER_THAN_OR_EQUAL: Predicate.LESS_THAN_OR_EQUAL,
-}
-_NEGATED = {
-    Predicate.EQUAL: Predicate.NOT_EQUAL,
-    Predicate.NOT_EQUAL: Predicate.EQUAL,
-    Predicate.LESS_THAN: Predicate.GREATER_THAN_OR_EQUAL,
-    Predicate.LESS_THAN_OR_EQUAL: Predicate.GREATER_THAN,
-    Predicate.GREATER_THAN: Predicate.LESS_THAN_OR_EQUAL,
-    Predicate.GREATER_THAN_OR_EQUAL: Predicate.LESS_THAN,
-}
 _REFLEXIVE = (Predicate.EQUAL, Predicate.LESS_THAN_OR_EQUAL, Predicate.GREATER_THAN_OR_EQUAL)
-
-
-def mirrored(predicate: Predicate) -> Predicate:
-    """Return the predicate that says the same of the operands in the other order."""
-    return _MIRRORED[predicate]
-
-
-def negated(predicate: Predicate) -> Predicate:
-    """Return the predicate that holds where this one does not."""
-    return _NEGATED[predicate]
 
 
 def other(ordering: Ordering) -> Ordering:
@@ -385,14 +360,16 @@ def _signed_sum(value: Value, other: Value) -> int | None:
 
 
 WORDS: dict[str, Callable[..., object]] = {
+    "mirrored": attrgetter("mirrored"),
+    "negated": attrgetter("negated"),
+}
+WORDS |= {
     word.__name__: word
     for word in (
         composed,
         fits_sum,
         in_order,
-        mirrored,
         narrower,
-        negated,
         one_bit,
         other,
         reflexive,

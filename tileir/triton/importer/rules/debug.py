@@ -50,7 +50,7 @@ def _promise(condition: Value) -> tuple[Value, AssumePredicate] | None:
         return None
     value, number, predicate = owner.lhs, constant(owner.rhs), owner.comparison_predicate
     if number is None:
-        value, number, predicate = owner.rhs, constant(owner.lhs), _MIRRORED.get(predicate, predicate)
+        value, number, predicate = owner.rhs, constant(owner.lhs), predicate.mirrored
     if number is None:
         return None
     if predicate is Predicate.EQUAL and number == 0 and isinstance(value.owner, RemI):
@@ -58,14 +58,6 @@ def _promise(condition: Value) -> tuple[Value, AssumePredicate] | None:
         return None if divisor is None or divisor & (divisor - 1) else (value.owner.lhs, DivBy(divisor))
     bounds = None if owner.signedness is Signedness.UNSIGNED else _bounds(predicate, number)
     return None if bounds is None else (value, bounds)
-
-
-_MIRRORED = {
-    Predicate.LESS_THAN: Predicate.GREATER_THAN,
-    Predicate.GREATER_THAN: Predicate.LESS_THAN,
-    Predicate.LESS_THAN_OR_EQUAL: Predicate.GREATER_THAN_OR_EQUAL,
-    Predicate.GREATER_THAN_OR_EQUAL: Predicate.LESS_THAN_OR_EQUAL,
-}
 
 
 def _bounds(predicate: Predicate, number: int) -> Bounded | None:

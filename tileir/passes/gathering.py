@@ -15,15 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.region import MaskPart, parts_of
-from tileir.analysis.walk import ProgramPoint, Walk
 from tileir.ir import types as t
 from tileir.ir.attributes import Overflow
 from tileir.ir.core import Op, Value
 from tileir.ir.loc import Location
-from tileir.ops.control import For
 from tileir.ops.conversion import ExtI
 from tileir.ops.core import Constant, Offset, Select
 from tileir.ops.integer import AddI, AndI, MulI
@@ -32,7 +29,7 @@ from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.ops.shapes import Broadcast, Permute, Reshape
 from tileir.ops.views import MakeGatherScatterView
 from tileir.passes.facts import constant_of, splat
-from tileir.passes.inequalities import Prover, inequalities
+from tileir.passes.inequalities import Proofs, Prover, inequalities
 from tileir.passes.linear import PROMISED, Linear, LinearTiles, TableRows, rules
 from tileir.passes.raising import may_be_raised
 from tileir.passes.rebuilding import ChangeLog, Exactness, Rebuilding, Row
@@ -113,9 +110,9 @@ class RowTable:
     padding: t.PaddingValue | None
 
 
-def table_of(op: LoadPtr | StorePtr, tiles: LinearTiles, prover: Prover) -> RowTable | None:
+def table_of(op: LoadPtr | StorePtr, prover: Prover) -> RowTable | None:
     """Return the table whose rows an access goes to; None if it is not proved that there is one."""
-    access = MemoryAccess.of(op)
+    access, tiles = MemoryAccess.of(op), prover.tiles
     shape, found = access.address.tile.shape, RowTiles(tiles).of(access.address)
     rows = None if found is None else found.rows
     if found is None or rows is None or known_number(found.steps[rows.dim]) != 0:
@@ -181,17 +178,11 @@ class RaisingGathers(Rebuilding):
         self.bind(op.results, results)
 
     def _find_tables(self, entry: Entry) -> None:
-        points: dict[Op, ProgramPoint] = {}
-
-        def note(walk: Walk, op: Op, point: ProgramPoint) -> None:
-            if isinstance(op, LoadPtr | StorePtr | For):
-                points[op] = point
-
         accesses = [op for op in entry.walk() if isinstance(op, LoadPtr | StorePtr) and may_be_raised(op)]
-        tiles = LinearTiles(Affines(entry.body, note)) if accesses else None
+        proofs = Proofs(entry) if accesses else None
         for op in accesses:
-            if tiles is not None and op in points and tiles.of(MemoryAccess.of(op).address) is None:
-                found = table_of(op, tiles, Prover(op, tiles, points))
+            if proofs is not None and op in proofs and proofs.tiles.of(MemoryAccess.of(op).address) is None:
+                found = table_of(op, proofs.prover(op))
                 if found is not None:
                     self.tables[op] = found
 

@@ -7,19 +7,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tileir.analysis.affine import Affines
 from tileir.analysis.expressions import Expression, TooLarge, of
 from tileir.analysis.forms import Needs
 from tileir.analysis.region import is_strict, parts_of, sides_of
 from tileir.analysis.symbols import Function, Kind, Turn, function
-from tileir.analysis.walk import ProgramPoint
+from tileir.analysis.walk import ProgramPoint, Walk
 from tileir.ir.attributes import Predicate, Signedness
 from tileir.ir.core import Op, Value
 from tileir.ops.control import For, If
 from tileir.ops.core import Constant
 from tileir.ops.integer import CmpI
+from tileir.ops.module import Entry
+from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.passes.facts import splat_of
 from tileir.passes.linear import Linear, LinearTiles
 from tileir.passes.scalars import KnownScalar, ScalarFormula, affine, given, number
@@ -122,16 +125,14 @@ Known = tuple[ScalarFormula, ScalarFormula, int]
 class Prover:
     """Proofs about what holds where one operation runs."""
 
-    def __init__(
-        self, op: Op, tiles: LinearTiles, points: Mapping[Op, ProgramPoint], also: Iterable[Known] = ()
-    ) -> None:
+    def __init__(self, op: Op, tiles: LinearTiles, point: ProgramPoint, also: Iterable[Known] = ()) -> None:
         """Make a prover for a place where `also` holds."""
         self.tiles = tiles
         self._known: dict[tuple[ScalarFormula, ScalarFormula], int] = {}
         outer = ((one.less.base, one.more.base, one.gap) for one in around(op, tiles) if one.is_uniform)
         for less, more, gap in (*outer, *also):
             self._known[less, more] = max(gap, self._known.get((less, more), gap))
-        self._guards = [guard.form for guard in points[op].runs.guards if self._holds(guard.needs, ())]
+        self._guards = [guard.form for guard in point.runs.guards if self._holds(guard.needs, ())]
         self._guards += [form for pair, gap in self._known.items() if (form := self._rest(*pair, gap)) is not None]
 
     def proves(self, less: ScalarFormula, more: ScalarFormula, gap: int) -> bool:
@@ -193,6 +194,25 @@ class Prover:
         if turn.count is None or not self.tiles.holds(turn.needs):
             return None
         return _with_remainders(form - of(turn) * step + (_of_one_that_runs(turn.count) - 1) * step)
+
+
+class Proofs:
+    """The tiles of an entry, and provers for its loads, stores and loops."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._points: dict[Op, ProgramPoint] = {}
+        self.tiles = LinearTiles(Affines(entry.body, self._note))
+
+    def _note(self, walk: Walk, op: Op, point: ProgramPoint) -> None:
+        if isinstance(op, LoadPtr | StorePtr | For):
+            self._points[op] = point
+
+    def __contains__(self, op: Op) -> bool:
+        """Return whether the analysis has come to an operation."""
+        return op in self._points
+
+    def prover(self, op: Op, also: Iterable[Known] = ()) -> Prover:
+        return Prover(op, self.tiles, self._points[op], also)
 
 
 def _of_one_that_runs(count: Expression) -> Expression:

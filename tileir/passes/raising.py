@@ -21,10 +21,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from tileir.analysis.affine import Affines
 from tileir.analysis.effects import MemoryAccess, own_effect
 from tileir.analysis.structure import encloses, exits_from, home_of
-from tileir.analysis.walk import ProgramPoint, Walk
 from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering, Predicate, Signedness
 from tileir.ir.core import Block, Op, Value
@@ -38,8 +36,7 @@ from tileir.ops.module import Entry
 from tileir.ops.pointers import JoinTokens, LoadPtr, MakeToken, StorePtr
 from tileir.ops.views import MakePartitionView
 from tileir.passes.facts import is_needed, is_speculatable
-from tileir.passes.inequalities import Known, Prover, inequalities
-from tileir.passes.linear import LinearTiles
+from tileir.passes.inequalities import Known, Proofs, Prover, inequalities
 from tileir.passes.rebuilding import ChangeLog, Exactness, Rebuilding, Row
 from tileir.passes.scalars import (
     KnownScalar,
@@ -167,25 +164,17 @@ class RaisingPlan:
         self._accesses = [op for op in entry.walk() if isinstance(op, LoadPtr | StorePtr) and may_be_raised(op)]
         if not self._accesses:
             return
-        self._points: dict[Op, ProgramPoint] = {}
-        self._tiles = LinearTiles(Affines(entry.body, self._note))
+        self._proofs = Proofs(entry)
         self._find_guards(entry.body, ())
-        used = {block for op in self._accesses if op in self._points for block in self._decide(op)}
+        used = {block for op in self._accesses if op in self._proofs for block in self._decide(op)}
         self.guards = {block: guard for block, guard in self.guards.items() if block in used}
         self.homes = {op: self._home(op, found) for op, found in self.windows.items()}
-
-    def _note(self, walk: Walk, op: Op, point: ProgramPoint) -> None:
-        if isinstance(op, LoadPtr | StorePtr | For):
-            self._points[op] = point
-
-    def _prover(self, op: Op, also: Iterable[Known]) -> Prover:
-        return Prover(op, self._tiles, self._points, also)
 
     def _find_guards(self, block: Block, known: tuple[Known, ...]) -> None:
         """Find the guards of a block, in which `known` holds, and of those in it."""
         stores = [op for op in self._accesses if isinstance(op, StorePtr) and encloses(block, op.parent)]
-        provers: dict[Op, Prover] = {op: self._prover(op, known) for op in stores if op in self._points}
-        guard = guard_of(block, self._tiles, provers) if stores else None
+        provers: dict[Op, Prover] = {op: self._proofs.prover(op, known) for op in stores if op in self._proofs}
+        guard = guard_of(block, provers) if stores else None
         if guard is not None:
             self.guards[block] = guard
         for op in block.ops:
@@ -196,9 +185,9 @@ class RaisingPlan:
 
     def _decide(self, op: LoadPtr | StorePtr) -> Iterator[Block]:
         """Find the window of an access; gives the blocks that it needs the guards of."""
-        found = window(op, self._tiles, self._prover(op, ()))
+        found = window(op, self._proofs.prover(op))
         if found is None:
-            found = window(op, self._tiles, self._prover(op, self._guarded(op)))
+            found = window(op, self._proofs.prover(op, self._guarded(op)))
             yield from self._guards_of(op) if found is not None else ()
         if found is not None:
             self.windows[op] = found
@@ -216,7 +205,7 @@ class RaisingPlan:
         home, loop = None, op.parent_op
         values = [value for formula in (found.base, *found.numbers) for value in values_in(formula)]
         while isinstance(loop, For) and not any(encloses(loop.body, home_of(value)) for value in values):
-            prover = self._prover(loop, self._guarded(loop))
+            prover = self._proofs.prover(loop, self._guarded(loop))
             if not all(prover.proves(KnownScalar(0, bits_of(one)), one, 1) for one in found.numbers):
                 return home
             home, loop = loop, loop.parent_op
@@ -256,7 +245,7 @@ class EmptyStoresGuard:
     waiting: tuple[Value, ...]
 
 
-def guard_of(block: Block, tiles: LinearTiles, provers: dict[Op, Prover]) -> EmptyStoresGuard | None:
+def guard_of(block: Block, provers: dict[Op, Prover]) -> EmptyStoresGuard | None:
     """Return the guard of a block; None if it does something in any case, or nothing is to be tested.
 
     `provers` knows what holds at each store.
@@ -266,7 +255,7 @@ def guard_of(block: Block, tiles: LinearTiles, provers: dict[Op, Prover]) -> Emp
         return None
     shared: list[Known] = []
     for number, store in enumerate(stores):
-        found = _needed(store, tiles, provers[store])
+        found = _needed(store, provers[store])
         shared = found if number == 0 else [one for one in shared if one in found]
     conditions = [one for one in shared if _is_computed_in(one, block)]
     return _split(block, conditions) if conditions else None
@@ -282,10 +271,10 @@ def _only_stores(block: Block) -> list[StorePtr]:
     return stores if all(exit is end for exit in exits_from(block)) else []
 
 
-def _needed(store: StorePtr, tiles: LinearTiles, prover: Prover) -> list[Known]:
+def _needed(store: StorePtr, prover: Prover) -> list[Known]:
     """Return the conditions, not known to hold, that hold if any element of a store is not masked off."""
     found = []
-    for part in () if store.mask is None else inequalities(store.mask, tiles).parts:
+    for part in () if store.mask is None else inequalities(store.mask, prover.tiles).parts:
         rising = all((known_number(step) or 0) >= 0 and known_number(step) is not None for step in part.less.steps)
         if rising and part.more.is_uniform and not prover.proves(part.less.base, part.more.base, part.gap):
             found.append((part.less.base, part.more.base, part.gap))

@@ -30,7 +30,6 @@ from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.ops.views import LoadView, MakeTensorView, StoreView
 from tileir.passes.facts import constant_of
 from tileir.passes.inequalities import Inequalities, Inequality, Prover, inequalities
-from tileir.passes.linear import LinearTiles
 from tileir.passes.rebuilding import Rebuilding
 from tileir.passes.scalars import (
     WIDEST,
@@ -93,9 +92,9 @@ def padding_of(content: DenseElements | None) -> t.PaddingValue | None:
 # ---------------------------------------------------------------- the window of an access
 
 
-def window(op: LoadPtr | StorePtr, tiles: LinearTiles, prover: Prover) -> TileWindow | None:
+def window(op: LoadPtr | StorePtr, prover: Prover) -> TileWindow | None:
     """Return the tensor that consists of the elements that an access touches; None if that is not proved."""
-    access = MemoryAccess.of(op)
+    access, tiles = MemoryAccess.of(op), prover.tiles
     pointers, shape = tiles.of(access.address), access.address.tile.shape
     if pointers is None or not all(
         extent == 1 or prover.proves(KnownScalar(0, WIDEST), step, 1) for extent, step in zip(shape, pointers.steps)

@@ -26,12 +26,12 @@ from tileir.fuzz.reducing import (
     Bucket,
     bucket_name,
     findings_in,
-    operation_count,
     operation_names,
     program_in,
     reduced_program,
     write_bucket,
 )
+from tileir.fuzz.shrinking import operation_count
 from tileir.gpu import vendor
 from tileir.ir.versions import NEWEST
 from tileir.runtime.module import Module

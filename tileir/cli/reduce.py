@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tileir.cli import FINE, UsageError, files, show
 from tileir.cli.options import add_level, add_output
-from tileir.fuzz.reducing import operation_count, reduced
+from tileir.fuzz.shrinking import operation_count, reduced
 from tileir.ir.core import Module
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.text.printer import to_text

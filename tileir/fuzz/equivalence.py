@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from tileir.fuzz.algebraic import algebraic as with_integers
 from tileir.fuzz.comparing import Comparison, Difference, compare
 from tileir.fuzz.trials import Trial
 from tileir.fuzz.trials import trials as generated
 from tileir.ir import core
 from tileir.ir.escaping import shown, shown_html
-from tileir.passes.algebraic import algebraic as with_integers
 from tileir.runtime.module import Kernel, Module, target_named
 from tileir.sanitize.proofs.smt import INSTALLED
 

@@ -32,6 +32,7 @@ from tileir.analysis.structure import is_visible
 from tileir.ir import types as t
 from tileir.ir.attributes import Predicate
 from tileir.ir.core import Op, Value
+from tileir.ir.types.tiles import kept_dimensions
 from tileir.ops import integer, misc, shapes
 
 MOST_PARTS = 32
@@ -91,12 +92,7 @@ def source_dims(op: Op) -> Dims | None:
     if isinstance(op, shapes.Permute):
         return tuple(op.permutation)
     if isinstance(op, shapes.Reshape):
-        source, result = op.source.tile.shape, op.result.tile.shape
-        wide = [dim for dim, extent in enumerate(source) if extent > 1]
-        if [source[dim] for dim in wide] != [extent for extent in result if extent > 1]:
-            return None
-        remaining = iter(wide)
-        return tuple(next(remaining) if extent > 1 else None for extent in result)
+        return kept_dimensions(op.source.tile.shape, op.result.tile.shape)
     return None
 
 

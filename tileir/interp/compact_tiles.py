@@ -14,6 +14,7 @@ import numpy as np
 
 from tileir.ir import types as t
 from tileir.ir.storage import dtype_of
+from tileir.ir.types.tiles import kept_dimensions
 
 Numbers = tuple[int, ...]
 
@@ -231,16 +232,6 @@ class BoxMask(CompactTile):
     def permuted(self, axes: Sequence[int]) -> BoxMask:
         picked = [tuple([numbers[axis] for axis in axes]) for numbers in (self.begin, self.end, self.shape)]
         return BoxMask(*picked)
-
-
-def kept_dimensions(old: Numbers, new: Numbers) -> tuple[int | None, ...] | None:
-    """Return, for each dimension of a new shape, the old dimension it is, None for a new one of extent 1; None if the
-    shapes differ in more than dimensions of extent 1."""
-    wide = [dim for dim, extent in enumerate(old) if extent > 1]
-    if [old[dim] for dim in wide] != [extent for extent in new if extent > 1]:
-        return None
-    following = iter(wide)
-    return tuple([next(following) if extent > 1 else None for extent in new])
 
 
 def holds_numbers(element: t.Type) -> bool:

@@ -151,6 +151,16 @@ class FunctionType(Type):
         return f"({', '.join(type.full_text for type in self.inputs)}) -> {results}"
 
 
+def kept_dimensions(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int | None, ...] | None:
+    """Return, for each dimension of a new shape, the old dimension it is, None for a new one of extent 1; None if the
+    shapes differ in more than dimensions of extent 1."""
+    wide = [dim for dim, extent in enumerate(old) if extent > 1]
+    if [old[dim] for dim in wide] != [extent for extent in new if extent > 1]:
+        return None
+    following = iter(wide)
+    return tuple([next(following) if extent > 1 else None for extent in new])
+
+
 def dims_text(entries: Iterable[Dim]) -> str:
     """Return extents as written in messages: ``4, ?, 8``."""
     return ", ".join(map(dim_text, entries))

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from tileir.ir.escaping import shown
 from tileir.ir.loc import UNKNOWN, CallSiteLoc, FileLoc, FusedLoc, Location, NameLoc, Source, SourceLoc, file_position
+from tileir.text.reading.reader import unescaped
 from tileir.triton.importer.faults import SYNTAX, ImportFault
 
 _TOKEN = re.compile(
@@ -24,8 +25,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_ESCAPE = re.compile(rb'\\([0-9a-fA-F]{2}|[nt"\\])')
-_ESCAPED = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
 END = "end"
 """The kind of the token behind the last one; its text is empty."""
 
@@ -99,7 +98,7 @@ class Tokens:
             self.expected(f"'{text}'")
 
     def string(self) -> str:
-        return unquoted(self.take("string", "a string"))
+        return unescaped(self.take("string", "a string")[1:-1])
 
     def integer(self) -> int:
         text = self.take("number", "an integer")
@@ -108,13 +107,6 @@ class Tokens:
         except ValueError:
             self.index -= 1
             self.expected("an integer")
-
-
-def unquoted(text: str) -> str:
-    """Return the content of a string in quotes."""
-    inner = text[1:-1].encode("utf-8", "surrogateescape")
-    inner = _ESCAPE.sub(lambda match: _ESCAPED.get(match[1]) or bytes.fromhex(match[1].decode()), inner)
-    return inner.decode("utf-8", "surrogateescape")
 
 
 # ---------------------------------------------------------------- locations

@@ -6,40 +6,28 @@ braces hold attributes, and types stand behind the colon. Those with regions or 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import islice
 from typing import TypeVar
 
 from tileir.ir.diagnostics import DiagnosticError
 from tileir.ir.loc import UNKNOWN, Location, Source, SourceLoc
+from tileir.triton.importer.attributes import HINT, AttributeReader
 from tileir.triton.importer.faults import LATER, REFUSED, SYNTAX, ImportFault
-from tileir.triton.importer.lexer import END, Locations, Tokens, unquoted
+from tileir.triton.importer.lexer import END
 from tileir.triton.importer.syntax import (
-    BitPattern,
-    Dense,
-    Literal,
     MlirArgument,
-    MlirAttribute,
     MlirBlock,
-    MlirDescriptor,
     MlirFunction,
     MlirOperation,
-    MlirPointer,
     MlirScalar,
     MlirSignature,
-    MlirTensor,
-    MlirType,
-    MlirWord,
     Region,
     Successor,
     Use,
 )
 
 YIELD = "scf.yield"
-MAX_NESTING = 64
-"""Regions, types or attributes inside each other."""
 T = TypeVar("T")
 
 
@@ -51,14 +39,8 @@ def read(source: Source) -> list[MlirFunction]:
         raise DiagnosticError([fault.diagnostic()], source) from None
 
 
-class TtirReader:
+class TtirReader(AttributeReader):
     """Reads one text."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.tokens = Tokens(source)
-        self.locations = Locations(self.tokens)
-        self.depth = 0
 
     # ------------------------------------------------------------ module and functions
 
@@ -91,7 +73,7 @@ class TtirReader:
             tokens.index += 1
             tokens.expect("=")
             if tokens.text[1:].startswith(LATER):
-                raise ImportFault(REFUSED, f"expected TTIR, got a later stage: the layout {name}", place, _HINT)
+                raise ImportFault(REFUSED, f"expected TTIR, got a later stage: the layout {name}", place, HINT)
             if tokens.text == "loc":
                 self.locations.reference()
             else:
@@ -134,10 +116,6 @@ class TtirReader:
         function.loc = made.loc
         return function
 
-    def symbol(self) -> str:
-        text = self.tokens.take("symbol", "a name such as @kernel")[1:]
-        return unquoted(text) if text.startswith('"') else text
-
     def arguments(self, close: str) -> tuple[MlirArgument, ...]:
         """Return arguments with their types up to the token `close`."""
         return tuple(self.list_of(self.argument, close))
@@ -152,16 +130,6 @@ class TtirReader:
         return MlirArgument(name, type, self.locations.reference() or place, attributes)
 
     # ------------------------------------------------------------ regions
-
-    @contextmanager
-    def nested(self) -> Iterator[None]:
-        self.depth += 1
-        if self.depth > MAX_NESTING:
-            raise ImportFault(
-                SYNTAX, f"expected nesting of at most {MAX_NESTING} levels, got more", self.tokens.place()
-            )
-        yield
-        self.depth -= 1
 
     def region(self, arguments: tuple[MlirArgument, ...] = ()) -> Region:
         """Return blocks in braces; the first one has the arguments that the operation has named already."""
@@ -302,7 +270,7 @@ class TtirReader:
     def _types(self, made: MlirOperation) -> None:
         """Read types, after the colon before them; then those of the results, if there are any."""
         tokens, types = self.tokens, list(made.types)
-        while self._begins_type():
+        while self.begins_type():
             if tokens.text == "(":
                 types += self.types_or_one()
             else:
@@ -313,10 +281,6 @@ class TtirReader:
         if tokens.accept("->") or tokens.accept("to"):
             made.result_types = self.types_or_one()
 
-    def _begins_type(self) -> bool:
-        tokens = self.tokens
-        return tokens.text in ("(", "<", "tensor", "!tt.ptr", "!tt.tensordesc") or is_scalar(tokens.text)
-
     def use(self) -> Use:
         tokens = self.tokens
         offset = tokens.offset
@@ -324,17 +288,6 @@ class TtirReader:
 
     def uses(self, close: str) -> tuple[Use, ...]:
         return tuple(self.list_of(self.use, close))
-
-    def list_of(self, item: Callable[[], T], close: str) -> list[T]:
-        """Return items that are separated by commas, up to the token `close`."""
-        items: list[T] = []
-        if self.tokens.accept(close):
-            return items
-        while True:
-            items.append(item())
-            if self.tokens.accept(close):
-                return items
-            self.tokens.expect(",")
 
     def _generic(self, offset: int) -> MlirOperation:
         """Read ``"tt.reduce"(%x) <{axis = 0 : i32}> ({...}) {...} : (T) -> T``."""
@@ -468,179 +421,7 @@ class TtirReader:
         made.attributes["callee"] = self.symbol()
         self._usual(made)
 
-    # ------------------------------------------------------------ types
 
-    def types_or_one(self) -> tuple[MlirType, ...]:
-        if self.tokens.accept("("):
-            return tuple(self.list_of(self.type, ")"))
-        return (self.type(),)
-
-    def type(self) -> MlirType:
-        tokens = self.tokens
-        text = tokens.text
-        if is_scalar(text):
-            tokens.index += 1
-            return MlirScalar(text)
-        with self.nested():
-            if text == "tensor":
-                tokens.index += 1
-                return self._tensor()
-            if text == "!tt.tensordesc" or (text == "<" and tokens.kinds[tokens.index + 1] == "shape"):
-                tokens.index += text != "<"
-                return self._descriptor()
-            if text in ("!tt.ptr", "<"):
-                tokens.index += text != "<"
-                return self._pointer()
-            if text == "(":
-                inputs = self.types_or_one()
-                tokens.expect("->")
-                return MlirSignature(inputs, self.types_or_one())
-        if text[1:].startswith(LATER):
-            raise ImportFault(REFUSED, f"expected TTIR, got a type of a later stage, {text}", tokens.place(), _HINT)
-        tokens.expected("a type")
-
-    def _tensor(self) -> MlirTensor:
-        self.tokens.expect("<")
-        place = self.tokens.place()
-        tensor = MlirTensor(self._shape(), self.type())
-        if self.tokens.text == ",":
-            raise ImportFault(REFUSED, "expected TTIR, got a later stage: a tensor with a layout", place, _HINT)
-        self.tokens.expect(">")
-        return tensor
-
-    def _descriptor(self) -> MlirDescriptor:
-        tokens = self.tokens
-        tokens.expect("<")
-        if tokens.accept("tensor"):  # before Triton 3.9
-            inner = self._tensor()
-            shape, element = inner.shape, inner.element
-        else:
-            shape, element = self._shape(), self.type()
-        if tokens.accept(","):
-            self.attribute()
-        tokens.expect(">")
-        return MlirDescriptor(shape, element)
-
-    def _shape(self) -> tuple[int, ...]:
-        if self.tokens.kind != "shape":
-            return ()
-        return tuple(map(int, self.tokens.take("shape", "a shape")[:-1].split("x")))
-
-    def _pointer(self) -> MlirPointer | MlirDescriptor:
-        self.tokens.expect("<")
-        pointee = self.type()
-        if self.tokens.accept(","):  # the address space, which is always that of global memory
-            self.tokens.integer()
-        self.tokens.expect(">")
-        if isinstance(pointee, MlirTensor):
-            return MlirDescriptor(pointee.shape, pointee.element, is_pointer=True)
-        return MlirPointer(pointee)
-
-    # ------------------------------------------------------------ attributes
-
-    def attributes(self) -> dict[str, MlirAttribute]:
-        """Read ``{axis = 0 : i32, pure}``."""
-        tokens, found = self.tokens, {}
-        tokens.expect("{")
-        while not tokens.accept("}"):
-            name = tokens.string() if tokens.kind == "string" else tokens.take("word", "the name of an attribute")
-            found[name] = self.attribute() if tokens.accept("=") else True
-            if not tokens.accept(","):
-                tokens.expect("}")
-                break
-        return found
-
-    def attribute(self) -> MlirAttribute:
-        """Return an attribute with the type that may stand behind it."""
-        found = self.value()
-        if self.tokens.accept(":"):
-            self.type()
-        return found
-
-    def value(self) -> MlirAttribute:
-        tokens = self.tokens
-        kind, text = tokens.kind, tokens.text
-        if kind == "number" or text in ("true", "false"):
-            return self.literal()
-        if kind == "string":
-            return tokens.string()
-        if kind == "symbol":
-            return self.symbol()
-        if text == "array":
-            return self._array()
-        if text == "dense":
-            return self._dense()
-        with self.nested():
-            if text == "[":
-                tokens.index += 1
-                return tuple(self.list_of(self.attribute, "]"))
-            if text == "{":
-                return self.attributes()
-            if self._begins_type():
-                return self.type()
-        if text == "loc":
-            self.locations.reference()
-            return MlirWord(text)
-        if kind not in ("word", "alias"):
-            tokens.expected("an attribute")
-        tokens.index += 1
-        return MlirWord(text + (self._raw() if tokens.text == "<" else ""))
-
-    def literal(self) -> Literal:
-        tokens = self.tokens
-        if tokens.text in ("true", "false"):
-            tokens.index += 1
-            return tokens.texts[tokens.index - 1] == "true"
-        text = tokens.take("number", "a number")
-        if "x" in text:
-            return BitPattern(int(text, 16))
-        return float(text) if any(mark in text for mark in ".eE") else int(text)
-
-    def _array(self) -> tuple[MlirAttribute, ...]:
-        """Read ``array<i32: 1, 2>``."""
-        tokens = self.tokens
-        tokens.index += 1
-        tokens.expect("<")
-        self.type()
-        tokens.accept(":")
-        return tuple(self.list_of(self.literal, ">"))
-
-    def _dense(self) -> Dense:
-        tokens = self.tokens
-        tokens.index += 1
-        tokens.expect("<")
-        if tokens.kind == "string":
-            return self._dense_bytes()
-        elements: list[Literal] = []
-        while not tokens.accept(">"):
-            if tokens.text in ("[", "]", ","):
-                tokens.index += 1
-            else:
-                elements.append(self.literal())
-        return Dense(tuple(elements))
-
-    def _dense_bytes(self) -> Dense:
-        """Read ``dense<"0x0A0B">``: the bytes of the elements."""
-        place, text = self.tokens.place(), self.tokens.string()
-        self.tokens.expect(">")
-        try:
-            return Dense(bytes.fromhex(text.removeprefix("0x")))
-        except ValueError:
-            raise ImportFault(SYNTAX, "expected the bytes of a constant in hexadecimal digits", place) from None
-
-    def _raw(self) -> str:
-        """Return the text in angle brackets, unchanged."""
-        tokens, depth, begin = self.tokens, 0, self.tokens.offset
-        while tokens.kind != END:
-            depth += (tokens.text == "<") - (tokens.text == ">")
-            tokens.index += 1
-            if not depth:
-                break
-        end = tokens.starts[tokens.index - 1] + 1
-        return self.source.text[begin:end]
-
-
-_HINT = "give it the text of the stage before, kernel.asm['ttir'], or write the kernel in Triton where it is Gluon"
 _SYNTAX: dict[str, Callable[[TtirReader, MlirOperation], None]] = {
     "cf.br": TtirReader._branch,
     "cf.cond_br": TtirReader._branch,
@@ -649,11 +430,3 @@ _SYNTAX: dict[str, Callable[[TtirReader, MlirOperation], None]] = {
     "scf.while": TtirReader._while,
     "tt.call": TtirReader._call,
 }
-
-
-def is_scalar(text: str) -> bool:
-    """Return whether a word is a type of numbers."""
-    return _SCALAR.fullmatch(text) is not None
-
-
-_SCALAR = re.compile(r"(?:[su]?i\d+|bf16|f\d+(?:E\d+M\d+\w*)?|index|none)")

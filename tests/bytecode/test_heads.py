@@ -7,8 +7,8 @@ import pytest
 
 from tileir import bytecode, parse
 from tileir.bytecode.head_reader import HeadReader
+from tileir.ir.core import NO_ATTRIBUTES
 from tileir.ir.diagnostics import DiagnosticError
-from tileir.ir.shared import NO_ATTRIBUTES
 from tileir.text.printer import to_text
 
 PROGRAM = """cuda_tile.module @m {

@@ -16,9 +16,9 @@ from tileir.bytecode.versions import max_opcode
 from tileir.bytecode.wire import ByteCursor
 from tileir.ir import types as t
 from tileir.ir.attributes import TextEnum
+from tileir.ir.core import NO_ATTRIBUTES, SharedAttributes
 from tileir.ir.escaping import shown
 from tileir.ir.loc import op_label
-from tileir.ir.shared import NO_ATTRIBUTES, SharedAttributes
 from tileir.ir.spec import PREVIEW_OPCODES, Placement
 from tileir.ir.versions import version_text
 from tileir.ops.calls import PreviewCall

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar
 
 from tileir.ir.attributes import Attribute
 from tileir.ir.loc import UNKNOWN, Location, Places, Source
@@ -242,6 +242,26 @@ def _as_group(value: Value | Sequence[Value] | None) -> Sequence[Value]:
     if value is None:
         return ()
     return (value,) if isinstance(value, Value) else value
+
+
+class SharedAttributes(dict[str, Any]):
+    """The attributes of any number of operations. ``copy()`` gives a dictionary of one's own; to change it is a
+    TypeError.
+    """
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[type[SharedAttributes], tuple[dict[str, Any]]]:
+        return SharedAttributes, (self.copy(),)
+
+    def _refuse(self, *given: object, **named: object) -> NoReturn:
+        raise TypeError("expected attributes of one operation, got those that operations share: change a copy")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+
+NO_ATTRIBUTES = SharedAttributes()
 
 
 class Module:

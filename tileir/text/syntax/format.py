@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from tileir.ir.core import Op, Value
+from tileir.ir.core import NO_ATTRIBUTES, Op, Value
 from tileir.ir.loc import UNKNOWN
-from tileir.ir.shared import NO_ATTRIBUTES
 from tileir.ir.spec import OpSpec
 from tileir.ir.traits import Relation, Same, Trait, TypeFrom
 from tileir.ir.types import Type

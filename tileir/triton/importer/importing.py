@@ -13,6 +13,7 @@ from tileir.ir.attributes import DivBy
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic, did_you_mean
 from tileir.ir.loc import Source, SourceLoc
+from tileir.ir.rules import KeyedRules
 from tileir.ops.misc import Assume
 from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.facts import Fact, fact
@@ -58,6 +59,8 @@ Imported = Value | TensorDescriptor
 Results = Imported | Sequence[Imported] | None
 Rule = Callable[["Importing", MlirOperation], Results]
 """Imports an operation and returns its results."""
+ImportRules = KeyedRules[str, Rule]
+"""The rules of a chapter, by the names of operations in TTIR."""
 
 
 T = TypeVar("T")

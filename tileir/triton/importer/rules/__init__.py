@@ -1,5 +1,7 @@
 """The rules of all chapters."""
 
+from tileir.ir.rules import KeyedRules
+from tileir.triton.importer.importing import ImportRules
 from tileir.triton.importer.rules import (
     arithmetic,
     atomics,
@@ -12,11 +14,8 @@ from tileir.triton.importer.rules import (
     reduction,
     shapes,
 )
-from tileir.triton.importer.rules.table import Table
 
 CHAPTERS = (arithmetic, atomics, control, debug, descriptors, elements, functions, matmul, reduction, shapes)
-RULES = Table()
+RULES: ImportRules = KeyedRules()
 """The rule of each operation of TTIR."""
-for _chapter in CHAPTERS:
-    for _name, _rule in _chapter.rules.items():
-        RULES(_name)(_rule)
+RULES.join(*(chapter.rules for chapter in CHAPTERS))

@@ -16,11 +16,10 @@ from tileir.ops.integer import AbsI, AddI, AndI, MaxI, MinI, MulhiI, MulI, OrI, 
 from tileir.ops.shapes import Broadcast
 from tileir.triton.importer.building import TileBuilder, float_bytes
 from tileir.triton.importer.faults import mismatch
-from tileir.triton.importer.importing import Importing, Results, TensorDescriptor
-from tileir.triton.importer.rules.table import Table
+from tileir.triton.importer.importing import Importing, ImportRules, Results, TensorDescriptor
 from tileir.triton.importer.syntax import BitPattern, Dense, MlirAttribute, MlirOperation, MlirWord
 
-rules = Table()
+rules = ImportRules()
 SIGNED = {"signedness": Signedness.SIGNED}
 UNSIGNED = {"signedness": Signedness.UNSIGNED}
 

@@ -13,11 +13,10 @@ from tileir.ops.integer import AddI, AndI
 from tileir.ops.pointers import GdcLaunchDependents, GdcWait, LoadPtr, StorePtr
 from tileir.ops.reduction import Reduce
 from tileir.triton.importer.faults import refused
-from tileir.triton.importer.importing import Importing, Results, keyword
-from tileir.triton.importer.rules.table import Table
+from tileir.triton.importer.importing import Importing, ImportRules, Results, keyword
 from tileir.triton.importer.syntax import MlirOperation
 
-rules = Table()
+rules = ImportRules()
 
 _MODES = {
     "and": AtomicMode.AND, "or": AtomicMode.OR, "xor": AtomicMode.XOR, "add": AtomicMode.ADD, "fadd": AtomicMode.ADDF,

@@ -11,12 +11,11 @@ from tileir.ops.control import Break, Continue, For, If, Loop
 from tileir.ops.integer import XOrI
 from tileir.triton.importer.blocks import RETURNS, Way, branch, import_body, run
 from tileir.triton.importer.faults import mismatch, refused
-from tileir.triton.importer.importing import Imported, Importing, Results, parts_of_all
+from tileir.triton.importer.importing import Imported, Importing, ImportRules, Results, parts_of_all
 from tileir.triton.importer.ordering import Merged, loop_order
-from tileir.triton.importer.rules.table import Table
 from tileir.triton.importer.syntax import MlirBlock, MlirOperation, MlirType, Region
 
-rules = Table()
+rules = ImportRules()
 
 MAX_CALLS = 64
 """Functions that call each other."""

@@ -13,11 +13,10 @@ from tileir.ops.misc import Assume, PrintTko
 from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.facts import constant
 from tileir.triton.importer.faults import refused
-from tileir.triton.importer.importing import Importing, Results, integers
-from tileir.triton.importer.rules.table import Table
+from tileir.triton.importer.importing import Importing, ImportRules, Results, integers
 from tileir.triton.importer.syntax import MlirOperation
 
-rules = Table()
+rules = ImportRules()
 
 
 @rules("llvm.intr.assume")

@@ -29,12 +29,11 @@ from tileir.ops.views import (
 )
 from tileir.triton.importer.facts import constant
 from tileir.triton.importer.faults import mismatch, refused
-from tileir.triton.importer.importing import Importing, Results, TensorDescriptor, integers, keyword
-from tileir.triton.importer.rules.table import Table
+from tileir.triton.importer.importing import Importing, ImportRules, Results, TensorDescriptor, integers, keyword
 from tileir.triton.importer.syntax import MlirDescriptor, MlirOperation, MlirWord
 from tileir.triton.importer.types import flat_types
 
-rules = Table()
+rules = ImportRules()
 WEAK = MemoryOrdering.WEAK
 
 

@@ -16,14 +16,13 @@ from tileir.ops.pointers import Alloca, LoadPtr, StorePtr
 from tileir.ops.shapes import Extract, Insert
 from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.faults import mismatch
-from tileir.triton.importer.importing import Importing, Results, TensorDescriptor, integer, parts_of_all
+from tileir.triton.importer.importing import Importing, ImportRules, Results, TensorDescriptor, integer, parts_of_all
 from tileir.triton.importer.ordering import loop_order
 from tileir.triton.importer.rules.control import run_body
 from tileir.triton.importer.rules.descriptors import load_at, store_at
-from tileir.triton.importer.rules.table import Table
 from tileir.triton.importer.syntax import MlirOperation, MlirPointer, MlirTensor, MlirType
 
-rules = Table()
+rules = ImportRules()
 WEAK = MemoryOrdering.WEAK
 
 

@@ -14,12 +14,11 @@ from tileir.ops.functions import Atan2, Cos, Cosh, Exp, Exp2, FPowF, Log, Log2, 
 from tileir.triton.importer.algebra import TileNumber
 from tileir.triton.importer.faults import REFUSED, ImportFault, mismatch
 from tileir.triton.importer.formulas import FORMULAS, Formula, rint, trunc
-from tileir.triton.importer.importing import Importing, Results
+from tileir.triton.importer.importing import Importing, ImportRules, Results
 from tileir.triton.importer.rules.arithmetic import widened
-from tileir.triton.importer.rules.table import Table
 from tileir.triton.importer.syntax import MlirOperation
 
-rules = Table()
+rules = ImportRules()
 
 SAME: dict[str, type[Op]] = {
     "atan2": Atan2, "ceil": Ceil, "cos": Cos, "cosh": Cosh, "exp": Exp, "exp2": Exp2, "fabs": AbsF, "fdivide": DivF,

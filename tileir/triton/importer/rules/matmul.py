@@ -11,11 +11,10 @@ from tileir.ops.packing import Unpack
 from tileir.ops.shapes import Permute
 from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.faults import mismatch, refused
-from tileir.triton.importer.importing import Importing, Results, integer, integers
-from tileir.triton.importer.rules.table import Table
+from tileir.triton.importer.importing import Importing, ImportRules, Results, integer, integers
 from tileir.triton.importer.syntax import MlirOperation, MlirScalar, MlirWord
 
-rules = Table()
+rules = ImportRules()
 
 _PRECISIONS = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
 """Precisions in the order of their numbers in the generic form."""

@@ -16,11 +16,10 @@ from tileir.ops.reduction import Reduce, Scan
 from tileir.triton.importer.blocks import run
 from tileir.triton.importer.building import float_bytes
 from tileir.triton.importer.faults import mismatch
-from tileir.triton.importer.importing import Importing, Results, integer
-from tileir.triton.importer.rules.table import Table
+from tileir.triton.importer.importing import Importing, ImportRules, Results, integer
 from tileir.triton.importer.syntax import MlirBlock, MlirOperation
 
-rules = Table()
+rules = ImportRules()
 
 
 @rules("tt.reduce", "tt.scan")

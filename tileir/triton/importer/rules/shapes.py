@@ -7,11 +7,10 @@ from tileir.ops.core import GetNumTileBlocks, GetTileBlockId, Iota
 from tileir.ops.integer import AddI
 from tileir.ops.shapes import Cat, Extract, Permute
 from tileir.triton.importer.faults import mismatch
-from tileir.triton.importer.importing import Importing, Results, integer, integers
-from tileir.triton.importer.rules.table import Table
+from tileir.triton.importer.importing import Importing, ImportRules, Results, integer, integers
 from tileir.triton.importer.syntax import MlirOperation, MlirWord
 
-rules = Table()
+rules = ImportRules()
 _AXES = ("x", "y", "z")
 
 

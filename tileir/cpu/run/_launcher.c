@@ -1,15 +1,13 @@
 /* Short launches of native code, without Python's price for each argument.
 
-A Launcher belongs to one kernel. Called with a grid and arguments, it looks whether they are of the usual kinds
-(contiguous arrays and tensors, numbers that fit) or bound already, writes them into the record of the launch, runs the
+A Launcher belongs to one kernel. Called with a grid and arguments of the usual kinds (contiguous arrays and tensors,
+numbers that fit, or bound ones), it writes them into the record of the launch (`tileir.cpu.emit.record`), runs the
 native code on this thread and returns True. It returns False, and has done nothing, for anything else, for work that is
 worth several threads, and while it is at work already: then `tileir.runtime.native` launches, which also says what is
-wrong. The layout of the record is that of `tileir.cpu.emit.record`. Only the limited interface of CPython is used, and
-arrays and tensors are asked by the names of their attributes.
+wrong. Only the limited interface of CPython is used, and arrays and tensors are asked by the names of their attributes.
 */
 
 #define Py_LIMITED_API 0x030B0000
-#define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 #include <float.h>
@@ -266,9 +264,8 @@ static int is_clean(Launcher *self, PyObject *arena, int32_t status) {
 
 /* Run the tile blocks on an arena. -1 with an error. */
 static int run(Launcher *self, PyObject *free, PyObject *arena, int64_t total, PyObject *grid, PyObject *arguments) {
-    int64_t zero = 0;
     unsigned char *address = (unsigned char *)(uintptr_t)number_of(arena, A_address, 0);
-    memcpy(self->record, &zero, 8);
+    memset(self->record, 0, 8);
     memcpy(self->record + LIMIT, &total, 8);
     memcpy(self->record + CHUNK, &total, 8);
     memcpy(self->record + FUEL, &self->fuel, 8);
@@ -350,9 +347,8 @@ static int launcher_init(PyObject *object, PyObject *given, PyObject *Py_UNUSED(
 }
 
 static int launcher_traverse(PyObject *object, visitproc visit, void *arg) {
-    Launcher *self = (Launcher *)object;
     Py_VISIT(Py_TYPE(object));
-    Py_VISIT(self->given);
+    Py_VISIT(((Launcher *)object)->given);
     return 0;
 }
 

@@ -56,6 +56,11 @@ def test_what_the_solver_proves_needs_no_launch_to_say_so(tileir) -> None:
     assert tileir("equiv", "a.mlir", "shifted.mlir").out == "@k: equal: proved for all inputs\n"
 
 
+def test_a_program_is_proved_equal_to_itself_whatever_it_does(tileir) -> None:
+    softmax = str(Path(__file__).parents[2] / "examples" / "softmax.mlir")
+    assert tileir("equiv", softmax, softmax, "--trials", "1").out == "@softmax: equal: proved for all inputs\n"
+
+
 @pytest.mark.usefixtures("written")
 def test_the_first_difference_has_array_index_block_and_both_values(tileir) -> None:
     ran = tileir("equiv", "a.mlir", "mul.mlir", "--grid", "2", "p=f32[16]:ones", "q=f32[16]:zeros", "n=3")

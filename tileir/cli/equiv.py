@@ -35,7 +35,7 @@ numbers, pairs of edge values, arrays that are given for several parameters, and
 have faults that A has not (the sanitizer looks at some launches of both), nor other outcomes, where the programs have
 atomic operations and are small enough to be explored. Straight-line programs are then compared for all inputs, where
 an SMT solver is installed (pip install z3-solver): "equal: proved for all inputs" if it shows that every access
-has the same operands. Floating-point operations count as equal only on equal operands.
+has the same operands, or if both programs are one. Floating-point operations count as equal only on equal operands.
 
 {cli_arguments.GRAMMAR}
 examples:

@@ -218,6 +218,23 @@ def test_blocks_of_descriptors(target: str) -> None:
     np.testing.assert_allclose(x, expected, rtol=1e-5, atol=1e-5)
 
 
+def outer_tiles(program: tileir.Module) -> list[str]:
+    """Return what the sanitizer says of the index space in a launch of more programs than the rows of `descriptors`."""
+    arrays = normal(20, 40), np.zeros((20, 40), "f4")
+    report = tileir.sanitize(program["descriptors"], (6, 3), arrays[0], 20, 40, 40, 1, arrays[1], 20, 40)
+    return [finding.message for finding in report.findings if "index space" in finding.message]
+
+
+def test_blocks_of_a_descriptor_wholly_outside_its_tensor_are_no_fault_in_a_program_of_triton() -> None:
+    path = FOLDERS[0] / "descriptors.ttir"
+    program, text = tileir.load(path), path.with_suffix(".mlir").read_text()
+    assert not outer_tiles(program)
+    assert outer_tiles(tileir.parse(text.replace("triton", "another")))
+    for target in ("interp", "cpu"):
+        x, y = normal(20, 40), np.zeros((20, 40), "f4")
+        program["descriptors"].launch((6, 3), x, 20, 40, 40, 1, y, 20, 40, target=target, check="strict")
+
+
 @each_target
 def test_rows_of_descriptors_by_their_numbers(target: str) -> None:
     m, n = 24, 20

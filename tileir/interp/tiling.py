@@ -18,6 +18,7 @@ from tileir.ir.types import (
     GatherScatterViewType,
     TileViewType,
 )
+from tileir.ops.module import drops_outer_tiles
 
 MAX_OFFSET = (1 << 63) - 1
 
@@ -129,6 +130,7 @@ def locator(op: Op, view: TileViewType, index: Sequence[Value], inbounds: tuple[
 
 def _grid_locator(op: Op, view: TileViewType, masks: tuple[int, ...], promised: tuple[int, ...]) -> Locate:
     axes = tuple(zip(view.tensor_dims, view.tile_steps, view.tile_shape, masks))
+    dropped = drops_outer_tiles(op)
 
     def locate(block: BlockState, tensor: TensorView, index: tuple[np.ndarray, ...]) -> Part | None:
         start = span = 0
@@ -150,7 +152,9 @@ def _grid_locator(op: Op, view: TileViewType, masks: tuple[int, ...], promised: 
             counts.append(count)
             strides.append(stride)
         if not full:
-            _check_edges(op, block, counts, view, promised)
+            if not dropped:
+                _check_space(op, block, counts)
+            _check_promises(op, block, counts, view, promised)
         if not inside:
             return None
         _check_offset(start + span)
@@ -159,12 +163,11 @@ def _grid_locator(op: Op, view: TileViewType, masks: tuple[int, ...], promised: 
     return locate
 
 
-def _check_edges(op: Op, block: BlockState, counts: list[int], view: TileViewType, promised: tuple[int, ...]) -> None:
-    """Report what a program must not do at the edges of the tensor."""
+def _check_space(op: Op, block: BlockState, counts: list[int]) -> None:
+    """Report a tile that lies wholly outside the tensor."""
     for dim, count in enumerate(counts):
         if count == 0:
             block.undefined(op, undefined.outside_index_space(dim))
-    _check_promises(op, block, counts, view, promised)
 
 
 def _check_promises(

@@ -19,6 +19,18 @@ class ModuleOp(Op, name="module", opcode=0x4B, traits=(ISOLATED, SYMBOL), placem
     syntax = "cuda_tile.module @name [attributes {...}] { ... }"
 
 
+TRITON = "triton"
+"""The producer of programs with views that are imported from TTIR."""
+
+
+def drops_outer_tiles(op: Op) -> bool:
+    """Return whether a tile of a view that lies wholly outside its tensor means nothing to the program of `op`: in
+    Triton such a block is no fault."""
+    while (around := op.parent_op) is not None:
+        op = around
+    return isinstance(op, ModuleOp) and op.producer == TRITON
+
+
 class Entry(
     Op,
     name="entry",

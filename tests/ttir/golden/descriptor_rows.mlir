@@ -1,4 +1,4 @@
-cuda_tile.module @triton {
+cuda_tile.module @triton attributes {producer = "triton"} {
   entry @descriptor_rows(%arg0: tile<ptr<f32>>, %arg1: tile<ptr<i32>>, %arg2: tile<i32>, %arg3: tile<i32>) {
     %cst_1_f32 = constant <f32: 1.000000e+00> : tile<16x32xf32>
     %cst_0_i32 = constant <i32: 0> : tile<i32>

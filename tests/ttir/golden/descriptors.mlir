@@ -1,4 +1,4 @@
-cuda_tile.module @triton {
+cuda_tile.module @triton attributes {producer = "triton"} {
   entry @descriptors(%arg0: tile<ptr<f32>>, %arg1: tile<i32>, %arg2: tile<i32>, %arg3: tile<i64>, %arg4: tile<i64>, %arg5: tile<ptr<f32>>, %arg6: tile<i32>, %arg7: tile<i32>) {
     %cst_0_f32 = constant <f32: 0.000000e+00> : tile<8x16xf32>
     %cst_0_i32 = constant <i32: 0> : tile<i32>

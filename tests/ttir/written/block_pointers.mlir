@@ -1,4 +1,4 @@
-cuda_tile.module @triton {
+cuda_tile.module @triton attributes {producer = "triton"} {
   entry @block_pointers(%arg0: tile<ptr<f32>>, %arg1: tile<ptr<f32>>, %arg2: tile<i32>, %arg3: tile<i32>) {
     %assume = assume div_by<16>, %arg0 : tile<ptr<f32>>
     %cst_0_i32 = constant <i32: 0> : tile<i32>

@@ -23,6 +23,7 @@ from tileir.cpu.memory.lookup import counted, declared
 from tileir.cpu.memory.regions import Elements, view_elements
 from tileir.host import undefined
 from tileir.ir.core import Op
+from tileir.ops.module import drops_outer_tiles
 
 _MARK_WORDS = 3
 _READS, _WRITES = 1, 2
@@ -40,7 +41,7 @@ def look_at_edges(lowering: Lowering, op: Op) -> ir.Value:
     promised = op.attributes.get("inbounds") or (False,) * len(where.axes)
     for dim, (axis, extent) in enumerate(zip(where.axes, where.type.shape)):
         count = axis.count(emit, extent)
-        if access.sparse_dim is None:
+        if access.sparse_dim is None and not drops_outer_tiles(op):
             emit.trap_if(builder.icmp_unsigned("==", count, I64(0)), op, undefined.outside_index_space(dim))
         inside = builder.icmp_unsigned("==", count, I64(extent))
         whole = builder.and_(whole, inside)

@@ -13,7 +13,8 @@ from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.loc import NameLoc, Source
 from tileir.ir.types import FunctionType
 from tileir.ops.control import Return
-from tileir.ops.module import Entry, ModuleOp
+from tileir.ops.module import TRITON, Entry, ModuleOp
+from tileir.ops.views import MakeTensorView
 from tileir.triton.importer.blocks import import_body
 from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.faults import ImportFault
@@ -46,7 +47,8 @@ def imported(text: str, filename: str, first_line: int = 1) -> core.Module:
             items.append(_entry(importing, function))
     if faults:
         raise DiagnosticError(faults[:MAX_FAULTS], source)
-    return core.Module(ModuleOp.build(sym_name="triton", body=items))
+    has_views = any(isinstance(op, MakeTensorView) for item in items.ops for op in item.walk())
+    return core.Module(ModuleOp.build(sym_name="triton", producer=TRITON if has_views else None, body=items))
 
 
 def _entry(importing: Importing, function: MlirFunction) -> Entry:

@@ -19,34 +19,26 @@ _FIRST = (0, 0, 0)
 
 
 @dataclass(frozen=True)
-class ParameterBits:
-    """The bits passed for a parameter, given by its position: a number or an address."""
-
-    parameter: int
-
-    def of(self, arguments: Sequence[Argument]) -> int:
-        return arguments[self.parameter].bits
-
-
-Entries = tuple[int | ParameterBits, ...]
-
-
-@dataclass(frozen=True)
 class PlainView:
-    """A view that every tile block makes at the address of a parameter, by numbers that are known or given."""
+    """A view that every tile block makes of parameters alone: `positions` are those of the operands."""
 
     op: MakeTensorView
-    base: ParameterBits
-    extents: Entries
-    strides: Entries
+    positions: Mapping[Value, int]
+
+    @property
+    def base(self) -> int:
+        """The position of the parameter that is the address."""
+        return self.positions[self.op.base]
 
     def layout(self, arguments: Sequence[Argument]) -> tuple[list[int], list[int]]:
         """Return the extents and the strides, in elements."""
-        extents, strides = (
-            [entry.of(arguments) if isinstance(entry, ParameterBits) else entry for entry in entries]
-            for entries in (self.extents, self.strides)
-        )
-        return extents, strides
+        type = self.op.result.type
+
+        def filled(static: Sequence[int | None], dynamic: Sequence[Value]) -> list[int]:
+            operands = iter(dynamic)
+            return [arguments[self.positions[next(operands)]].bits if one is None else one for one in static]
+
+        return filled(type.shape, self.op.dynamicShape), filled(type.strides, self.op.dynamicStrides)
 
     def reach(self, arguments: Sequence[Argument]) -> int:
         """Return the number of elements from the first to the last one in memory; 0 if there are none."""
@@ -55,7 +47,7 @@ class PlainView:
 
     def misreading(self, arguments: Sequence[Argument]) -> str | None:
         """Return the words for a view of a whole array whose strides are others; None for all other views."""
-        given = arguments[self.base.parameter]
+        given = arguments[self.base]
         if not isinstance(given, ArrayArgument) or given.array.contiguous:
             return None
         (extents, strides), array = self.layout(arguments), given.array
@@ -73,7 +65,7 @@ def warn_of_claims(kernel: str, plain: Sequence[PlainView], arguments: Sequence[
     space = AddressSpace(allocation_of(argument) for argument in arguments if isinstance(argument, ArrayArgument))
     for view in plain:
         element = view.op.result.type.element
-        wrong = space.overclaim(view.base.of(arguments), element.memory_size(view.reach(arguments)), element)
+        wrong = space.overclaim(arguments[view.base].bits, element.memory_size(view.reach(arguments)), element)
         for message in (wrong and wrong.message, view.misreading(arguments)):
             if message:
                 issue(KernelWarning(message, kernel, _FIRST, view.op.spec.name, view.op.loc))
@@ -82,7 +74,7 @@ def warn_of_claims(kernel: str, plain: Sequence[PlainView], arguments: Sequence[
 def layout_notes(plain: Sequence[PlainView], arguments: Sequence[Argument]) -> Iterator[str]:
     """Yield a note for each array that is not laid out row by row, of which the kernel is not told."""
     yield from filter(None, (view.misreading(arguments) for view in plain))
-    viewed = {view.base.parameter for view in plain}
+    viewed = {view.base for view in plain}
     numbers = {argument.bits for argument in arguments if isinstance(argument, ScalarArgument)}
     for position, argument in enumerate(arguments):
         if position in viewed or not isinstance(argument, ArrayArgument) or argument.array.contiguous:
@@ -95,28 +87,13 @@ def layout_notes(plain: Sequence[PlainView], arguments: Sequence[Argument]) -> I
 
 def plain_views(entry: Entry) -> list[PlainView]:
     """Return the views that every tile block of an entry makes and that are known from the launch's arguments."""
-    given = {argument: ParameterBits(position) for position, argument in enumerate(entry.body.args)}
-    found = (_plain(op, given) for op in entry.body.ops if isinstance(op, MakeTensorView))
-    return [view for view in found if view is not None]
-
-
-def _plain(op: MakeTensorView, given: Mapping[Value, ParameterBits]) -> PlainView | None:
-    type, base = op.result.type, given.get(_promised(op.base))
-    extents = _entries(type.shape, op.dynamicShape, given)
-    strides = _entries(type.strides, op.dynamicStrides, given)
-    if base is None or extents is None or strides is None:
-        return None
-    return PlainView(op, base, extents, strides)
-
-
-def _entries(
-    static: Sequence[int | None], dynamic: Sequence[Value], given: Mapping[Value, ParameterBits]
-) -> Entries | None:
-    """Return the entries of a shape, or the strides; None unless all are known or given."""
-    operands = iter([given.get(_promised(value)) for value in dynamic])
-    entries = [next(operands) if entry is None else entry for entry in static]
-    known = tuple(entry for entry in entries if entry is not None)
-    return known if len(known) == len(entries) else None
+    given = {argument: position for position, argument in enumerate(entry.body.args)}
+    found = []
+    for op in (op for op in entry.body.ops if isinstance(op, MakeTensorView)):
+        origins = [_promised(value) for value in op.operands]
+        if all(origin in given for origin in origins):
+            found.append(PlainView(op, {value: given[origin] for value, origin in zip(op.operands, origins)}))
+    return found
 
 
 def _promised(value: Value) -> Value:

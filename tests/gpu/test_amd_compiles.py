@@ -81,7 +81,7 @@ def test_a_hsaco_tells_its_kernels(arch: str, threads: int) -> None:
     assert 0 < info.threads <= threads
 
 
-@pytest.mark.parametrize("content", [b"\x7fELF\x02" + bytes(13) + b"\xe0\0" + bytes(60)], ids=["zeros"])
+@pytest.mark.parametrize("content", [b"\x7fELF\x02\x01" + bytes(12) + b"\xe0\0" + bytes(60)], ids=["zeros"])
 def test_what_is_no_hsaco_is_noticed(content: bytes) -> None:
     with pytest.raises(ValueError, match="expected a hsaco"):
         kernels_of(content)

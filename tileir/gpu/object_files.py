@@ -1,4 +1,4 @@
-"""Object files of GPU code: the parts of ELF that cubins and hsacos need, and the kernels and parameters in each."""
+"""Object files of GPU code, which are ELF: the kernels and parameters in cubins and hsacos."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileir.gpu.arch import Vendor
+from tileir.host import elf
 
 _MACHINES = {190: Vendor.NVIDIA, 224: Vendor.AMD}
 """Vendors by machine number (ELF: e_machine)."""
@@ -25,41 +26,13 @@ class KernelInfo:
     threads: int
 
 
-@dataclass(frozen=True)
-class ElfSection:
-    """A section of a file; ``link`` is the number of another that it refers to."""
-
-    name: str
-    content: bytes
-    link: int
-
-
 def vendor_of(file: bytes) -> Vendor | None:
     """Return the vendor of the code in a file; None if it is no such file."""
-    if file[:5] != b"\x7fELF\x02" or len(file) < 20:
+    if not file.startswith(elf.MAGIC) or len(file) < 20:
         return None
     return _MACHINES.get(struct.unpack_from("<H", file, 18)[0])
 
 
-def sections(file: bytes) -> Iterator[ElfSection]:
-    """Yield the sections in order. Raises ValueError, struct.error or IndexError for what is no such file."""
-    if file[:5] != b"\x7fELF\x02":
-        raise ValueError("got a file that is no 64-bit ELF")
-    (table,) = struct.unpack_from("<Q", file, 0x28)
-    size, count, names = struct.unpack_from("<HHH", file, 0x3A)
-    headers = [struct.unpack_from("<IIQQQQIIQQ", file, table + number * size) for number in range(count)]
-    strings = headers[names][4]
-    for name, _, _, _, offset, length, link, *_ in headers:
-        yield ElfSection(text_at(file, strings + name), file[offset : offset + length], link)
-
-
-def text_at(content: bytes, place: int) -> str:
-    """Return the text that ends with a zero."""
-    return content[place : content.index(b"\0", place)].decode("utf-8", "surrogateescape")
-
-
-_FUNCTION = 2
-"""The ELF symbol type of code."""
 _TEXT, _INFO = ".text.", ".nv.info"
 _NO_VALUE, _BYTE, _HALF, _SIZED = 1, 2, 3, 4
 """Forms of the value of a record: none, a byte, two bytes, or bytes behind a length."""
@@ -79,14 +52,13 @@ def cubin_kernels(cubin: bytes) -> dict[str, KernelInfo]:
 
 
 def _cubin_kernels(cubin: bytes) -> Iterator[KernelInfo]:
-    found = list(sections(cubin))
-    symbols = _symbols(found)
+    found = list(elf.sections(cubin))
+    functions = {one.name: number for number, one in enumerate(elf.symbols(found)) if one.kind == elf.FUNCTION}
     by_function = list(_records(next((one.content for one in found if one.name == _INFO), b"")))
     for section in found:
         if section.name.startswith(f"{_INFO}."):
             name = section.name.removeprefix(f"{_INFO}.")
-            number = next((number for number, symbol in symbols.items() if symbol == name), -1)
-            yield _info(name, list(_records(section.content)), _counts(by_function, number))
+            yield _info(name, list(_records(section.content)), _counts(by_function, functions.get(name, -1)))
 
 
 def _info(name: str, records: list[tuple[int, bytes]], counts: dict[int, int]) -> KernelInfo:
@@ -129,16 +101,6 @@ def _records(content: bytes) -> Iterator[tuple[int, bytes]]:
         place += length
 
 
-def _symbols(found: list[ElfSection]) -> dict[int, str]:
-    """Return the functions by the number of their symbol."""
-    table = next((section for section in found if section.name == ".symtab"), None)
-    if table is None:
-        return {}
-    strings = found[table.link].content
-    symbols = enumerate(struct.iter_unpack("<IBBHQQ", table.content))
-    return {number: text_at(strings, name) for number, (name, kind, *_) in symbols if kind & 15 == _FUNCTION}
-
-
 _NOTE = ".note"
 _METADATA = 32
 """The type of the note (AMDGPU usage: NT_AMDGPU_METADATA)."""
@@ -174,7 +136,7 @@ def _given(kernel: dict[str, Any]) -> list[dict[str, Any]]:
 
 def metadata_of(hsaco: bytes) -> dict[str, Any]:
     """Return the metadata of a file. Raises ValueError, struct.error, IndexError or KeyError for what has none."""
-    for section in sections(hsaco):
+    for section in elf.sections(hsaco):
         if section.name == _NOTE:
             names, size, kind = struct.unpack_from("<III", section.content)
             if kind == _METADATA:

@@ -97,6 +97,18 @@ class Parameter:
     writes: Callable[[], Writes] = field(default=lambda: Writes((), None), compare=False, repr=False)
     """The parameters that its kernel writes."""
 
+    @property
+    def pointee(self) -> t.ElementType | None:
+        """The element type that a pointer points to; None for other parameters."""
+        element = self.type.element if isinstance(self.type, t.TileType) else None
+        return element.pointee if isinstance(element, t.PointerType) else None
+
+    @property
+    def element(self) -> t.ElementType | None:
+        """The element type of a number, or of what a pointer points to; None for what no launch can pass."""
+        element = self.type.element if isinstance(self.type, t.TileType) else None
+        return element.pointee if isinstance(element, t.PointerType) else element
+
     def type_error(self, expected: str, got: str) -> TypeError:
         return TypeError(self._text(expected, got))
 
@@ -226,11 +238,11 @@ def binder(parameter: Parameter, devices: Sequence[str], target: str) -> Binder:
 
     ``devices`` are those whose memory the target can use: ``cpu``, or prefixes of device names.
     """
-    ty = parameter.type
-    assert isinstance(ty, t.TileType), "the verifier refuses entries with other parameters"
-    if isinstance(ty.element, t.PointerType):
-        return _pointer_binder(parameter, ty.element.pointee, devices, target)
-    return _scalar_binder(parameter, ty.element)
+    element = parameter.element
+    assert element is not None, "the verifier refuses entries with other parameters"
+    if parameter.pointee is not None:
+        return _pointer_binder(parameter, element, devices, target)
+    return _scalar_binder(parameter, element)
 
 
 def joint_binder(parameters: Sequence[Parameter], binders: Sequence[Binder]) -> Bind:
@@ -238,8 +250,7 @@ def joint_binder(parameters: Sequence[Parameter], binders: Sequence[Binder]) -> 
 
     What has code of its own, which may move arrays, is bound before plain arrays: numbers, then other objects.
     """
-    types = [t.checked_cast(parameter.type, t.TileType) for parameter in parameters]
-    in_order = sorted(enumerate(binders), key=lambda one: isinstance(types[one[0]].element, t.PointerType))
+    in_order = sorted(enumerate(binders), key=lambda one: parameters[one[0]].pointee is not None)
 
     def bind(values: Sequence[object]) -> list[Argument]:
         bound: list[Any] = [None] * len(values)

@@ -194,14 +194,16 @@ def given_values(kernel: Kernel, words: Sequence[str], seed: int, names: Sequenc
 
 
 def _value(parameter: Parameter, word: Word, random: fill.Random) -> Given:
-    element, is_pointer = _element_of(parameter)
+    element = parameter.element
+    if element is None:
+        raise UsageError(f"parameter '{parameter.name}': a launch cannot pass a {parameter.type!r}")
     if isinstance(word, ArrayWord):
         array = fill.array(word, random)
         return Given(parameter.name, word.element, array, fill.checksum(array))
     if isinstance(word, FileWord):
         array = fill.loaded(word, element)
         return Given(parameter.name, element, array, fill.checksum(array))
-    if is_pointer:
+    if parameter.pointee is not None:
         raise UsageError(
             f"parameter '{parameter.name}' is a {parameter.type!r}: expected an array such as "
             f"{element.name}[64]:zeros, got a number"
@@ -210,11 +212,3 @@ def _value(parameter: Parameter, word: Word, random: fill.Random) -> Given:
         return Given(parameter.name, element, fill.scalar(word, element), None)
     except UsageError as error:
         raise UsageError(f"parameter '{parameter.name}': {error}") from None
-
-
-def _element_of(parameter: Parameter) -> tuple[t.ElementType, bool]:
-    """Return the element type of a parameter or of its pointee, and whether it is a pointer."""
-    ty = parameter.type
-    if isinstance(ty, t.TileType):
-        return (ty.element.pointee, True) if isinstance(ty.element, t.PointerType) else (ty.element, False)
-    raise UsageError(f"parameter '{parameter.name}': a launch cannot pass a {ty!r}")

@@ -30,7 +30,6 @@ from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.ir.digest import items_digest
 from tileir.ir.escaping import shown
 from tileir.ir.loc import FileLoc, SourceLoc, file_position
-from tileir.ir.types import PointerType
 from tileir.ops.calls import Func
 from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
@@ -113,7 +112,7 @@ class NativeLaunches:
         self._kernel = kernel
         self.program = program
         globals = len(kernel.module.globals.placed)
-        memories = globals + sum(isinstance(argument.tile.element, PointerType) for argument in kernel.entry.body.args)
+        memories = globals + sum(parameter.pointee is not None for parameter in kernel.parameters)
         self._runner = Runner(self.program, len(kernel.parameters) + globals + ENTRY * memories + 3)
         self.usual = self.settings({})
 
@@ -216,14 +215,13 @@ def _parameter_words(kernel: Kernel, globals: int, pointers: bytes) -> list[Para
     words: list[ParameterWords] = []
     bounds = len(kernel.parameters) + globals
     for parameter in kernel.parameters:
-        element = t.checked_cast(parameter.type, t.TileType).element
-        if isinstance(element, PointerType):
-            words.append((pointers, bounds, 0, 0, plain_dtypes(element.pointee)))
+        if parameter.pointee is not None:
+            words.append((pointers, bounds, 0, 0, plain_dtypes(parameter.pointee)))
             bounds += ENTRY
-        elif element in INTEGERS:
-            words.append((b"i", 0, *lowest_and_mask(element), set()))
+        elif parameter.element in INTEGERS:
+            words.append((b"i", 0, *lowest_and_mask(parameter.element), set()))
         else:
-            words.append((b"f" if element is t.F32 else b"x", 0, 0, 0, set()))
+            words.append((b"f" if parameter.element is t.F32 else b"x", 0, 0, 0, set()))
     return words
 
 

@@ -85,10 +85,10 @@ class Signature:
     # ------------------------------------------------------------ parameters
 
     def _argument(self, parameter: Parameter) -> str:
-        element = _element(parameter)
+        element = parameter.element
         if element is None:
             return f"a {parameter.type!r}, which a launch cannot pass"
-        if _is_pointer(parameter):
+        if parameter.pointee is not None:
             return f"an array of {element.name}"
         return "true or false" if element is t.I1 else f"a number, {element.name}"
 
@@ -105,10 +105,10 @@ class Signature:
     # ------------------------------------------------------------ the command
 
     def _word(self, parameter: Parameter) -> str:
-        element = _element(parameter)
+        element = parameter.element
         if element is None:
             return "?"
-        if not _is_pointer(parameter):
+        if parameter.pointee is None:
             return "1.0" if element.is_float else "true" if element is t.I1 else str(_EXTENT)
         fill = "rand" if element.is_float else "zeros"
         return f"{element.name}[{self._elements(parameter, element)}]:{fill}"
@@ -129,20 +129,8 @@ class Signature:
 
 
 def _guess(parameter: Parameter) -> int | None:
-    element = _element(parameter)
-    return _EXTENT if element is not None and element.is_int and not _is_pointer(parameter) else None
-
-
-def _is_pointer(parameter: Parameter) -> bool:
-    return isinstance(parameter.type, t.TileType) and isinstance(parameter.type.element, t.PointerType)
-
-
-def _element(parameter: Parameter) -> t.ElementType | None:
-    """Return the element type of a parameter or of what it points to; None for one that no launch can pass."""
-    if not isinstance(parameter.type, t.TileType):
-        return None
-    element = parameter.type.element
-    return element.pointee if isinstance(element, t.PointerType) else element
+    element = parameter.element
+    return _EXTENT if element is not None and element.is_int and parameter.pointee is None else None
 
 
 def _parameter_of(footprint: Footprint) -> int | None:

@@ -1,25 +1,20 @@
 """Object files as LLVM writes them: the symbols that they take from the process that loads them, and the lines of code.
 
-Symbols are read from ELF (System V ABI, chapter 4), Mach-O (``mach-o/nlist.h``) and COFF (PE format, "COFF symbol
-table"), lines from ELF with line number programs of DWARF 4 (chapter 6.2); all of 64 bits and little-endian.
+Symbols are read from ELF, Mach-O (``mach-o/nlist.h``) and COFF (PE format, "COFF symbol table"), lines from ELF with
+line number programs of DWARF 4 (chapter 6.2); all of 64 bits and little-endian.
 """
 
 from __future__ import annotations
 
 import struct
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+
+from tileir.host import elf
 
 # ---------------------------------------------------------------- symbols
 
-
-_ELF = b"\x7fELF\x02\x01"
-_SECTION = struct.Struct("<IIQQQQIIQQ")
-_SYMBOL = struct.Struct("<IBBHQQ")
-_RELOCATION = struct.Struct("<QQq")
-_SYMBOLS, _FUNCTION = 2, 2
-_LINES = b".debug_line"
 
 _MACH_O = b"\xcf\xfa\xed\xfe"
 _MACH_O_HEADER = 32
@@ -43,8 +38,8 @@ class UnknownObject(Exception):
 
 def undefined_symbols(code: bytes) -> list[str]:
     """Return the names, as C spells them, that an object file uses and does not define. Raises `UnknownObject`."""
-    if code.startswith(_ELF):
-        return _needed(_elf(code))
+    if code.startswith(elf.MAGIC):
+        return _needed(one.name for one in elf.symbols(list(elf.sections(code))) if one.name and not one.section)
     if code.startswith(_MACH_O):
         # Every name of C has an underscore in front.
         return _needed(name.removeprefix("_") for name in _mach_o(code))
@@ -59,11 +54,6 @@ def _needed(names: Iterable[str]) -> list[str]:
 
 def _name(code: bytes, begin: int) -> str:
     return code[begin : code.index(b"\0", begin)].decode()
-
-
-def _elf(code: bytes) -> Iterator[str]:
-    """Yield the named symbols that no section defines."""
-    return (name for name, _, section, _, _ in _Elf(code).symbols if name and not section)
 
 
 def _mach_o(code: bytes) -> Iterator[str]:
@@ -136,64 +126,36 @@ class CodeMap:
         return self.ranges[found] if found >= 0 and offset < self.ranges[found].end else None
 
 
+_LINES = ".debug_line"
+
+
 def code_map(code: bytes, symbol: str) -> CodeMap:
     """Return the functions and lines of the section in which `symbol` is. Raises `NoLines`."""
-    if not code.startswith(_ELF):
+    if not code.startswith(elf.MAGIC):
         raise NoLines(f"expected an object file in ELF, got one that begins with {code[:4].hex()}")
-    return _Elf(code).map_of(symbol)
+    found = list(elf.sections(code))
+    symbols = elf.symbols(found)
+    section = next(one.section for one in symbols if one.name == symbol)
+    inside = [one for one in symbols if one.section == section]
+    functions = [FunctionRange(one.name, one.value, one.size) for one in inside if one.kind == elf.FUNCTION]
+    ranges: list[CodeRange] = []
+    for number, one in enumerate(found):
+        if one.name == _LINES:
+            ranges += _Program(one.content, _addresses(found, symbols, number, section)).ranges()
+    return CodeMap(sorted(functions, key=lambda one: one.begin), sorted(ranges, key=lambda one: one.begin))
 
 
-class _Elf:
-    """An object file. A section is (name, type, flags, address, offset, size, link, info, ...)."""
-
-    def __init__(self, code: bytes) -> None:
-        self._code = code
-        (begin,) = struct.unpack_from("<Q", code, 0x28)
-        size, count, names = struct.unpack_from("<HHH", code, 0x3A)
-        self._sections = [_SECTION.unpack_from(code, begin + size * number) for number in range(count)]
-        self._names = self._sections[names][4]
-        self.symbols = list(self._read_symbols())
-
-    def _string(self, begin: int) -> bytes:
-        return self._code[begin : self._code.index(b"\0", begin)]
-
-    def _read_symbols(self) -> Iterator[tuple[str, int, int, int, int]]:
-        """Name, kind, section, value and size of each symbol."""
-        for table in (section for section in self._sections if section[1] == _SYMBOLS):
-            names = self._sections[table[6]][4]
-            for place in range(table[4], table[4] + table[5], _SYMBOL.size):
-                name, info, _, section, value, size = _SYMBOL.unpack_from(self._code, place)
-                yield self._string(names + name).decode(), info & 15, section, value, size
-
-    def map_of(self, symbol: str) -> CodeMap:
-        section = next(one[2] for one in self.symbols if one[0] == symbol)
-        functions = [
-            FunctionRange(name, value, size)
-            for name, kind, where, value, size in self.symbols
-            if where == section and kind == _FUNCTION
-        ]
-        lines = self._section(_LINES)
-        ranges = [] if lines is None else list(_Program(*self._relocated(lines, section)).ranges())
-        return CodeMap(sorted(functions, key=lambda one: one.begin), sorted(ranges, key=lambda one: one.begin))
-
-    def _section(self, name: bytes) -> int | None:
-        for number, section in enumerate(self._sections):
-            if self._string(self._names + section[0]) == name:
-                return number
-        return None
-
-    def _relocated(self, lines: int, section: int) -> tuple[bytes, dict[int, int]]:
-        """Return the line numbers, and the addresses in them that lie in a section, by their place."""
-        _, _, _, _, offset, size, *_ = self._sections[lines]
-        addresses = {}
-        for table in self._sections:
-            if table[1] == 4 and table[7] == lines:
-                for place in range(table[4], table[4] + table[5], _RELOCATION.size):
-                    at, info, addend = _RELOCATION.unpack_from(self._code, place)
-                    _, _, where, value, _ = self.symbols[info >> 32]
-                    if where == section:
-                        addresses[at] = value + addend
-        return self._code[offset : offset + size], addresses
+def _addresses(
+    sections: Sequence[elf.ElfSection], symbols: Sequence[elf.ElfSymbol], lines: int, code: int
+) -> dict[int, int]:
+    """Return the addresses in a section of line numbers that lie in one of code, by their place."""
+    found = {}
+    for table in (one for one in sections if one.kind == elf.RELOCATIONS and one.info == lines):
+        for at, info, addend in struct.iter_unpack("<QQq", table.content):
+            symbol = symbols[info >> 32]
+            if symbol.section == code:
+                found[at] = symbol.value + addend
+    return found
 
 
 @dataclass

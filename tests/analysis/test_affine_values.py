@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
 
 from tests.analysis import launches
 from tests.analysis.shadow import compared_values
-from tileir.host import extern
 
 SMALL = {"embedding", "gemm_kloop", "layer_norm", "mutex", "prefix_sum", "softmax", "transpose"}
 """Examples with few tile blocks."""
 
 INDICES = {"gather_scatter", "grouped_gemm", "histogram", "transpose"}
 """Scripts of cuTile with indices of their own."""
-
-
-@pytest.fixture(autouse=True)
-def _functions_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
 
 
 def test_golden_programs() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,7 +24,6 @@ from tileir.analysis.effects import (
     updates,
     writes,
 )
-from tileir.host import extern
 from tileir.interp.cells import CheckedAccess
 from tileir.interp.compact import effects as compact_effects
 from tileir.interp.machine import TABLES
@@ -162,7 +160,6 @@ def observed(monkeypatch: pytest.MonkeyPatch) -> set[tuple[type[Op], str]]:
     note("resolve", verb_of)
     note("window", verb_of)
     note("allocate", lambda *values: "allocate")
-    monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
@@ -10,15 +9,9 @@ import pytest
 from tests.analysis import launches
 from tests.analysis.touched import compared_launches
 from tileir.examples.checks import EXAMPLES
-from tileir.host import extern
 
 DATA_DEPENDENT = {"embedding", "mutex"}
 """Examples whose footprints are larger than the touched memory: rows that are loaded, or a loop without a count."""
-
-
-@pytest.fixture(autouse=True)
-def _functions_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
 
 
 @pytest.mark.parametrize("file", launches.GOLDEN)

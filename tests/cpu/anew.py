@@ -55,6 +55,11 @@ def planned(
     return found
 
 
+def always_streamed(made: KernelPlan) -> KernelPlan:
+    """The plan with stores that bypass the cache however little a launch stores."""
+    return replace(made, least_streamed=1)
+
+
 def plan_of_text(text: str, *without: str, name: str = "k") -> KernelPlan:
     """The plan of a kernel of a program, with checks of memory accesses."""
     return plan_of(tileir.parse(text)[name].entry, CheckLevel.ON, host(), without=without)

@@ -7,7 +7,6 @@ may be is in `bench/processors.py`; the processor, or its emulator, must run suc
 from __future__ import annotations
 
 import importlib.util
-import math
 import sys
 from pathlib import Path
 
@@ -21,9 +20,7 @@ def main() -> int:
     processors.as_if(level)
     from tests.cpu import test_golden as golden
     from tileir.cpu.llvm.engine import host
-    from tileir.host import extern
 
-    extern._externs = {"hypot": math.hypot}
     chosen = golden.RUNS[::step]
     for _, text, name, run in chosen:
         golden.test_every_value_of_a_golden_program_is_that_of_the_interpreter(text, name, run)

@@ -7,8 +7,7 @@ import pytest
 from ml_dtypes import bfloat16
 
 import tileir
-from tests.cpu.anew import compile_anew
-from tileir.cpu.memory import cache_policy
+from tests.cpu.anew import always_streamed, planned
 
 TENSOR = "tensor_view<?x?xf32, strides=[?,1]>"
 
@@ -64,8 +63,7 @@ def test_one_tile_block_whose_arrays_overlap(offset: int) -> None:
 
 
 def test_rows_that_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    compile_anew(monkeypatch)
-    monkeypatch.setattr(cache_policy, "LEAST_STORED", 1)
+    planned(monkeypatch, change=always_streamed)
     for m, n, gap in ((2, 512, 0), (3, 500, 0), (4, 512 + 16, 0), (1, 252, 0)):
         same = both("neg_inf", m, n, gap, m * n)
         assert same, (m, n)

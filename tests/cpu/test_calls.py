@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import tileir
-from tests.cpu.anew import compile_anew
-from tileir.analysis import placement
+from tests.cpu.anew import compile_anew, planned
 
 TILE = "tile<4x4xf32>"
 TENSOR = "tensor_view<?x?xf32, strides=[?,1]>"
@@ -73,9 +74,7 @@ PROGRAM = f"""cuda_tile.module @m {{
 @pytest.fixture
 def called(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every function is called."""
-    compile_anew(monkeypatch)
-    monkeypatch.setattr(placement, "LARGEST_KERNEL", 0)
-    monkeypatch.setattr(placement, "LARGEST_PART", 0)
+    planned(monkeypatch, change=lambda made: replace(made, parts=frozenset()))
 
 
 def outcome(target: str, extent: int, index: int, negative: bool, check: object) -> tuple[object, ...]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 import tileir
 from tests.golden.arguments import Run, arguments, runs
 from tileir.cpu.lowering.functions import Instruments
 from tileir.cpu.lowering.state import Counters
-from tileir.host import extern
 from tileir.ir.effects import AccessTrait
 from tileir.runtime.grid import checked_grid
 from tileir.runtime.module import bind, target_named
@@ -28,9 +25,8 @@ RUNS = runs()[::EVERY]
     ids=[f"{case[0]}-{case[2]}-{number}" for number, case in enumerate(RUNS)],
 )
 def test_counts_are_those_of_the_interpreter(
-    text: str, name: str, run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    text: str, name: str, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
     kernel, other = tileir.parse(text)[name], tileir.parse(text)[name]
     grid = checked_grid(run.grid, name)
     ops = [op for item in kernel.module.items for op in item.walk()]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -13,15 +11,9 @@ from tests.golden.arguments import Run, arguments, runs
 from tests.observe import Observed, observe
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES, largest_error
-from tileir.host import extern
 from tileir.ops.pointers import Alloca
 
 RUNS = runs()
-
-
-@pytest.fixture(autouse=True)
-def _functions_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
 
 
 every_run = pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import pytest
 import tileir
 from tests.differential import Outcome, assert_same, outcome
 from tests.golden.arguments import aligned
-from tileir.host import extern
 
 VIEW = "tensor_view<?x8xf32, strides=[?,1]>"
 TILES = f"partition_view<tile=(4x4), {VIEW}>"
@@ -170,21 +169,21 @@ EXTERN = """entry @k(%p: tile<ptr<f16>>, %n: tile<i8>) {
 }"""
 
 
-def test_functions_of_the_host_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extern, "_externs", {"mix": lambda a, b: a * b + 0.25})
+def test_functions_of_the_host_are_called() -> None:
+    tileir.register_extern("mix", lambda a, b: a * b + 0.25)
     assert both(EXTERN, np.zeros(4, np.float16), 3).arrays[0].tolist() == [3.25, 6.25, -8.75, 12.25]
 
 
-def test_what_a_function_of_the_host_raises_ends_the_launch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extern, "_externs", {"mix": lambda a, b: 1 / 0})
+def test_what_a_function_of_the_host_raises_ends_the_launch() -> None:
+    tileir.register_extern("mix", lambda a, b: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         tileir.parse(EXTERN)["k"].launch(1, np.zeros(4, np.float16), 3, target="cpu")
 
 
-def test_a_function_that_nobody_registered_is_unsupported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extern, "_externs", {})
-    with pytest.raises(tileir.UnsupportedError, match="no host function is registered as 'mix'"):
-        tileir.parse(EXTERN)["k"].launch(1, np.zeros(4, np.float16), 3, target="cpu")
+def test_a_function_that_nobody_registered_is_unsupported() -> None:
+    unknown = EXTERN.replace('"mix"', '"mixed by nobody"')
+    with pytest.raises(tileir.UnsupportedError, match="no host function is registered as 'mixed by nobody'"):
+        tileir.parse(unknown)["k"].launch(1, np.zeros(4, np.float16), 3, target="cpu")
 
 
 PRINTED = {

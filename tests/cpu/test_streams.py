@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 import tileir
-from tests.cpu.anew import compile_anew
+from tests.cpu.anew import always_streamed, planned
 from tests.cpu.guarded import Guarded
 from tileir.cpu.analysis.streams import streams_of
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.engine import assembly, host
-from tileir.cpu.memory import cache_policy
 from tileir.cpu.run.program import library_text, lowered
 
 X86 = pytest.mark.skipif(not host().triple.startswith("x86_64"), reason="only x86-64 has code that bypasses the cache")
@@ -108,8 +107,7 @@ def test_other_code_does_not(text: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _whatever_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    compile_anew(monkeypatch)
-    monkeypatch.setattr(cache_policy, "LEAST_STORED", 1)
+    planned(monkeypatch, change=always_streamed)
 
 
 def at_offset(guard: Guarded, count: int, offset: int, dtype: type) -> np.ndarray:

@@ -8,12 +8,15 @@ needed are not there.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from functools import partial
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 import tileir
+from tests.cpu.anew import planned, with_products
 from tests.cpu.guarded import Guarded
 from tests.cpu.test_deferred_integers import are_equal, results, up_and_down
 from tests.cpu.test_deferred_products import compiled_anew, program
@@ -21,6 +24,7 @@ from tests.thorough import sampled
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.matmul import policy
 from tileir.cpu.matmul.multiplication import ProductPanels
+from tileir.cpu.matmul.policy import ProductPlan
 
 __all__ = ["compiled_anew"]
 TILE = 64
@@ -46,6 +50,16 @@ def made(monkeypatch) -> list[ProductPanels]:
 
     monkeypatch.setattr(ProductPanels, "multiply_run", noted)
     return found
+
+
+def short(found: ProductPlan, depth: int) -> ProductPlan:
+    """The product with panels for so many bytes along K at most, if it is transposed."""
+    room = found.panels.transposed if found.panels else None
+    if room is None:
+        return found
+    tiles = depth * room.tiles // policy.LONGEST_TRANSPOSED
+    room = replace(room, size=room.size * tiles // room.tiles, tiles=tiles)
+    return replace(found, panels=replace(found.panels, transposed=room))
 
 
 def integers(shape: tuple[int, int], element: str, seed: int) -> np.ndarray:
@@ -84,7 +98,7 @@ def test_few_rows_at_all_borders(element, turned_a, made):
 @linux
 @pytest.mark.parametrize("element", DTYPES)
 def test_runs_that_are_full(element, monkeypatch):
-    monkeypatch.setattr(policy, "LONGEST_TRANSPOSED", PANEL)
+    planned(monkeypatch, change=lambda made: with_products(made, partial(short, depth=PANEL)))
     text = program(element, B_TURNED, size=TILE)
     for k in (PANEL, PANEL + TILE, 5 * PANEL, 5 * PANEL + 3):
         agrees(text, 9, 150, k, element)
@@ -129,7 +143,7 @@ def turned_results(kernel: tileir.Kernel, a: np.ndarray, b: np.ndarray, c: np.nd
 @pytest.mark.parametrize("start", ["%zeros", "%old"])
 def test_sums_saturate_after_each_tile(start, monkeypatch):
     """In front of a limit so many runs are safe; rows go over the limit and come back, also in the midst of a run."""
-    monkeypatch.setattr(policy, "LONGEST_TRANSPOSED", 2 * PANEL)
+    planned(monkeypatch, change=lambda made: with_products(made, partial(short, depth=2 * PANEL)))
     kernel = tileir.parse(program("i8", B_TURNED, start=start, signs=UNSIGNED, size=TILE))["k"]
     limit = (1 << 31) // (255 * 255 * TILE)
     up = limit + 2 if start == "%zeros" else 37

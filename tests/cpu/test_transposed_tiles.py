@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import tileir
-from tests.cpu.anew import compile_anew
+from tests.cpu.anew import always_streamed, planned
 from tileir.cpu.emit.record import CheckLevel
-from tileir.cpu.memory import cache_policy
 from tileir.cpu.run.program import lowered
 
 ELEMENTS = {
@@ -92,8 +91,7 @@ def test_tiles_of_turned_views(element: str) -> None:
 
 
 def test_rows_of_turned_tiles_that_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    compile_anew(monkeypatch)
-    monkeypatch.setattr(cache_policy, "LEAST_STORED", 1)
+    planned(monkeypatch, change=always_streamed)
     for element, tile in (("f32", (8, 64)), ("i8", (16, 256)), ("f64", (4, 256))):
         compare(permuted(element, tile), ELEMENTS[element], tile)
 

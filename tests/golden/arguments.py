@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from math import hypot
 from pathlib import Path
 
 import ml_dtypes  # noqa: F401  (gives NumPy the narrow dtypes)
@@ -21,6 +22,7 @@ FOLDER = Path(__file__).parent
 ELEMENTS = 8192
 """The size of every array."""
 ALIGNMENT = 128
+tileir.register_extern("hypot", hypot)
 SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, 3e38, 65519.0, -1.0, 0.5)
 
 

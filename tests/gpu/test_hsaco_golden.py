@@ -5,7 +5,6 @@ Run on the hsaco machine, without a GPU. A sample: `make amd-test` runs all.
 
 from __future__ import annotations
 
-import math
 from itertools import product
 
 import pytest
@@ -18,7 +17,6 @@ from tests.targets import hsaco
 from tests.thorough import sampled
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
-from tileir.host import extern
 
 ARCHS = ("gfx1100", "gfx942", "gfx1201")
 RUNS = cases(ARCHS[0])
@@ -27,11 +25,6 @@ SAMPLE = [
     "matmul.floats", "memory.copy", "printing.hello", "reductions.sum", "shapes.joining", "views.strided",
 ]  # fmt: skip
 QUICK = ("vector_add", "hello_grid")
-
-
-@pytest.fixture(autouse=True)
-def _functions_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
 
 
 @pytest.mark.parametrize(("place", "arch"), sampled(product(SAMPLE, ARCHS), 4))

@@ -5,8 +5,6 @@ Run on the PTX machine, without a GPU.
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
@@ -16,14 +14,8 @@ from tests.targets import ptx
 from tests.thorough import sampled
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
-from tileir.host import extern
 
 CASES = cases(ptx.ARCH)
-
-
-@pytest.fixture(autouse=True)
-def _functions_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
 
 
 @pytest.mark.parametrize(

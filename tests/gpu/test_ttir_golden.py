@@ -6,7 +6,6 @@ entry whose TTIR is that of the architecture before is not run again.
 
 from __future__ import annotations
 
-import math
 from itertools import product
 
 import pytest
@@ -20,16 +19,10 @@ from tests.targets import ttir
 from tests.thorough import sampled
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
-from tileir.host import extern
 from tileir.ir.diagnostics import UnsupportedError
 
 ARCHS = ("sm_80", "sm_90", "sm_100", "gfx942")
 RUNS = [(f"{file}.{entry}", text, entry, run) for file, text, entry, run in runs()]
-
-
-@pytest.fixture(autouse=True)
-def _functions_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@ line."""
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from tests.passes.test_optimised_programs import assert_same_bits
 from tileir.cache import Cache
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
-from tileir.host import extern
 from tileir.ir.compare import identical
 from tileir.ir.diagnostics import place_text
 from tileir.passes.rebuilding import Exactness
@@ -69,11 +67,6 @@ FAULTS = {
     "storage that nobody uses": "%s = alloca num_elem = 4611686018427387904, alignment = 4 : tile<ptr<f32>>",
 }
 every_fault = pytest.mark.parametrize("name", FAULTS)
-
-
-@pytest.fixture(autouse=True)
-def _functions_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
 
 
 def trap(name: str, target: str, **options: object) -> tuple[object, ...]:

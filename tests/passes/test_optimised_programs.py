@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from random import Random
 from typing import TypeVar
@@ -19,7 +18,6 @@ from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 from tileir.fuzz.builder import ProgramBuilder
 from tileir.fuzz.draft import STORED, arrays
-from tileir.host import extern
 from tileir.ir import types as t
 from tileir.ir.compare import identical
 from tileir.ir.diagnostics import DiagnosticError
@@ -32,11 +30,6 @@ RUNS = runs()
 HIGHEST = len(LEVELS) - 1
 RANDOM_PROGRAMS = 60
 STATEMENTS = 12
-
-
-@pytest.fixture(autouse=True)
-def _functions_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
 
 
 def assert_same_bits(first: Outcome, second: Outcome) -> None:

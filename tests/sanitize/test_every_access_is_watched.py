@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from unittest import mock
@@ -12,7 +11,6 @@ import pytest
 import tileir
 from tests.golden.arguments import arguments, runs
 from tileir import ops
-from tileir.host import extern
 from tileir.interp.memory import Memory
 from tileir.ir.core import Op
 from tileir.ir.effects import AccessTrait
@@ -60,8 +58,7 @@ class Witness:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_all_operations_of_the_golden_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
+def test_all_operations_of_the_golden_programs() -> None:
     witness = Witness()
     with witness.installed():
         for file, text, entry, run in runs():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import runpy
 from pathlib import Path
@@ -20,7 +19,6 @@ from tests.thorough import sampled
 from tileir import cutile
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
-from tileir.host import extern
 from tileir.runtime.cli_arguments import given_values
 from tileir.sanitize.proofs.verdict import Answer
 
@@ -37,11 +35,6 @@ class Unmasked(Generator):
         name = self.fresh()
         self.line(f"{name} = constant <i1: true> : tile<{'x'.join([*map(str, shape), 'i1'])}>")
         return name
-
-
-@pytest.fixture(autouse=True)
-def _functions_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extern, "_externs", {"hypot": math.hypot})
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -107,6 +107,8 @@ class KernelPlan:
     """The memory that the launch leaves unchanged, if panels are kept."""
     band: int = COLUMNS
     """Columns of a band of tile blocks that are not joined."""
+    least_streamed: int = 1 << 24
+    """Bytes that a launch stores at least, if the store bypasses the cache."""
 
     @property
     def most_joined(self) -> int:

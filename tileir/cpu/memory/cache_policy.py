@@ -32,8 +32,6 @@ from tileir.ir.core import Op
 from tileir.ops.control import For
 from tileir.ops.module import Entry
 
-LEAST_STORED = 1 << 24
-"""Bytes that a launch stores at least, if the store bypasses the cache."""
 _PIECE = 16
 """Bytes in which the ends of rows are copied."""
 _PART = 1024
@@ -127,7 +125,7 @@ def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
     """Emit a test of whether the launch stores much, rows are aligned, and no array that it reads begins where this one
     does."""
     builder, size, blocks = lowering.builder, memory.element.byte_size, lowering.blocks()
-    least = -(-LEAST_STORED // (memory.type.count * size))
+    least = -(-lowering.plan.least_streamed // (memory.type.count * size))
     loose = builder.ptrtoint(memory.base, I64)
     for stride in memory.strides:
         if stride != I64(1):

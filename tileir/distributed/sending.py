@@ -26,12 +26,12 @@ from tileir.distributed.plan import BandPlan
 from tileir.farm.executors import (
     RayExecutor,
     asked,
-    default_count,
     handed_over,
     processes,
     thread_count,
     warm_up,
 )
+from tileir.host.limits import processors
 
 LOSSES = 20
 """Losses of workers, or of the scheduler's state, before a launch is given up."""
@@ -192,7 +192,7 @@ def sender_of(client: Any) -> Iterator[Sender]:
     if client is not None and type(client).__module__.startswith("distributed"):
         yield DaskSender(client)
     elif isinstance(client, Executor):
-        yield Sender(lambda: client, client.count if isinstance(client, RayExecutor) else default_count())
+        yield Sender(lambda: client, client.count if isinstance(client, RayExecutor) else processors())
     elif client is None:
         workers, opened = processes(), list[Executor]()
 

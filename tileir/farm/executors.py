@@ -20,6 +20,7 @@ from tileir.farm import isolation
 from tileir.farm.isolation import Given
 from tileir.farm.job import Attempt, JobLimits
 from tileir.host.child import watch_parent
+from tileir.host.limits import processors
 from tileir.ir.usage import UsageError, pip_install
 
 _T = TypeVar("_T")
@@ -38,14 +39,9 @@ class Workers:
     name: str
 
 
-def default_count() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def processes(count: int | None = None) -> Workers:
     """Return `count` processes of this machine, by default one for each processor."""
-    number = count or default_count()
+    number = count or processors()
 
     def start() -> Executor:
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
@@ -105,7 +101,7 @@ def _dask(address: str, count: int | None) -> Iterator[Workers]:
         client = distributed.Client(
             **{"address": address}
             if address
-            else {"n_workers": count or default_count(), "threads_per_worker": 1, "dashboard_address": None}
+            else {"n_workers": count or processors(), "threads_per_worker": 1, "dashboard_address": None}
         )
     except OSError as error:
         raise UsageError(f"no Dask scheduler at '{address}': {error}") from None
@@ -224,7 +220,7 @@ def _ray(address: str, count: int | None) -> Iterator[Workers]:
     ray = _imported("ray", "ray")
     started = not ray.is_initialized()
     if started:
-        given = {"address": address} if address else {"num_cpus": count or default_count(), "include_dashboard": False}
+        given = {"address": address} if address else {"num_cpus": count or processors(), "include_dashboard": False}
         try:
             ray.init(log_to_driver=False, configure_logging=False, **given)
         except (ConnectionError, ValueError) as error:

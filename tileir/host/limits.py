@@ -34,6 +34,11 @@ def no_memory(size: int, target: str = "cpu") -> UnsupportedError:
     return UnsupportedError(f"a kernel whose tiles take {size} bytes at a time: {most}", target)
 
 
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @cache
 def physical_memory() -> int:
     """Return bytes of the memory of this machine; where the system does not tell, more than there can be."""

@@ -227,15 +227,13 @@ def _guards() -> ModuleType | None:
         return None
 
 
-TORCH_DTYPES: dict[str, np.dtype] = {
-    "torch.bool": np.dtype(np.bool_),
-    **{f"torch.{name}": np.dtype(name) for name in ("uint8", "int8", "uint16", "int16", "uint32", "int32")},
-    **{f"torch.{name}": np.dtype(name) for name in ("uint64", "int64", "float16", "float32", "float64")},
-    "torch.bfloat16": np.dtype(ml_dtypes.bfloat16),
-    "torch.float8_e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
-    "torch.float8_e5m2": np.dtype(ml_dtypes.float8_e5m2),
-    "torch.float8_e8m0fnu": np.dtype(ml_dtypes.float8_e8m0fnu),
-    "torch.float4_e2m1fn_x2": np.dtype(np.uint8),
+_SHARED_NAMES = (
+    "bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "float32", "float64",
+    "bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu",
+)  # fmt: skip
+"""Element types that torch and NumPy, with ml_dtypes, call the same."""
+TORCH_DTYPES = {f"torch.{name}": np.dtype(name) for name in _SHARED_NAMES} | {
+    "torch.float4_e2m1fn_x2": np.dtype(np.uint8)
 }
 """``float4_e2m1fn_x2`` packs two elements into a byte, which is how a kernel sees them."""
 

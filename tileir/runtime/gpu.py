@@ -102,10 +102,7 @@ class Gpu(DeviceTarget):
         self._route = route
 
     def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
-        """Options: ``stream``, a number or a stream of any library (default: torch's or CuPy's current one); and, if
-        ``optimize``: rewrite the program exactly before it becomes code (the default); and, if
-        the target gives output, ``output``, where `print_tko` writes (a text stream or a function; standard output by
-        default), ``warps`` and ``stages``, which the kernel is compiled with.
+        """Prepare a launch; for the options see `options.GpuOptions`, or `VendorOptions` if the target gives no output.
 
         A launch returns before the kernel has run, unless the kernel prints or has an `assert`.
         """

@@ -81,13 +81,9 @@ class Native(Target):
     gives_output = True
 
     def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
-        """Options: ``threads`` (default: ``TILEIR_NUM_THREADS`` or the processors of this process); ``output``, where
-        `print_tko` writes (a text stream or a function; standard output by default); ``max_iterations`` of one tile
-        block in its loops before it counts as hanging (default: `host.limits.MAX_ITERATIONS`); ``timeout`` in seconds;
-        ``progress``, a function that is told now and then how many tile blocks are done, of how many; ``debug_info``:
-        whether debuggers and `perf` are told the lines of the code, which is that of the program as it is then;
-        ``optimize``: whether the program is rewritten exactly before it becomes code (the default; never for strict
-        checks, which look for what rewrites leave out).
+        """Prepare a launch; for the options see `options.NativeOptions`.
+
+        For strict checks, which look for what rewrites leave out, a program is never rewritten.
         """
         checks, rewrites, described = (
             _LEVELS[check_level(check)],

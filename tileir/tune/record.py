@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from tileir.cache import default_directory
-from tileir.farm.executors import default_count
+from tileir.host.limits import processors
 from tileir.ir.usage import UsageError
 from tileir.runtime.module import launch_kernel
 from tileir.runtime.options import Check, LaunchOptions, separated
@@ -31,7 +31,7 @@ def machine() -> dict[str, object]:
     return {
         "system": platform.platform(),
         "processor": _processor(),
-        "processors": default_count(),
+        "processors": processors(),
         "python": platform.python_version(),
         "versions": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
     }

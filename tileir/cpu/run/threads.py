@@ -34,7 +34,7 @@ def default_threads() -> int:
     """
     text = os.environ.get("TILEIR_NUM_THREADS", "").strip()
     if not text:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return limits.processors()
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"TILEIR_NUM_THREADS: expected a positive integer, got {text!r}")
     return int(text)

@@ -19,7 +19,7 @@ from tileir.cli.launching import add_launch, add_settings, checked, launched_ker
 from tileir.cli.options import add_level, check_of, chosen_target
 from tileir.runtime import cli_arguments
 from tileir.runtime.cli_arguments import given_values
-from tileir.runtime.module import DeviceTarget, launch_kernel, placed
+from tileir.runtime.module import launch_kernel, placed
 
 MIN_SECONDS = 0.2
 """Seconds for which launches are timed if the number of runs is not given."""
@@ -68,8 +68,7 @@ def run(options: argparse.Namespace) -> int:
     with placed(target, [one.value for one in given]) as values:
         grid = checked(kernel, target, options.grid, values, check, settings)
         launch = partial(launch_kernel, kernel, grid, values, target.name, check, settings)
-        clock = target.seconds if isinstance(target, DeviceTarget) else _seconds
-        action = partial(timed, launch, options.runs, clock)
+        action = partial(timed, launch, options.runs, target.seconds)
         first, times = survived(kernel, action) if needs_child(target, check) else action()
     show.line(f"@{kernel.name}: {prod(grid)} tile blocks, target {target.name}, {len(times.seconds)} launches")
     peaks = _peaks(options) if target.name == "cpu" and (options.flops or options.bytes) else {}

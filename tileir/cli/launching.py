@@ -16,7 +16,7 @@ from tileir.ir.escaping import shown
 from tileir.runtime import cli_arguments
 from tileir.runtime.cli_arguments import Given, chosen_kernel
 from tileir.runtime.grid import Grid, checked_grid
-from tileir.runtime.module import DeviceTarget, Kernel, Target, bind, launch_kernel
+from tileir.runtime.module import Kernel, Target, bind, launch_kernel
 from tileir.runtime.options import Check, LaunchOptions
 
 T = TypeVar("T")
@@ -154,5 +154,4 @@ def launch(
 ) -> None:
     """Run a kernel to its end."""
     launch_kernel(kernel, grid, values, target.name, check, settings)
-    if isinstance(target, DeviceTarget):
-        target.finish()
+    target.finish()

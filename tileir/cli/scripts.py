@@ -22,7 +22,8 @@ from tileir.host.stages import telling
 from tileir.ir.diagnostics import Trap
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid
-from tileir.runtime.module import DEFAULT_TARGET, Kernel, Target, target_named
+from tileir.runtime.module import DEFAULT_TARGET, Kernel, Target, ToolTarget, target_named
+from tileir.runtime.options import LaunchOptions
 
 Enabled = Callable[..., AbstractContextManager[SanitizerSession | None]]
 """Maps a target and its options to a context in which a front end is enabled."""
@@ -138,11 +139,9 @@ def chosen_tool(options: argparse.Namespace) -> Target | None:
         return None
     if sum(wanted) + options.sanitize > 1:
         raise UsageError("expected one of --sanitize, --view, --debug and --profile")
-    from tileir.tools.interpreted import ToolTarget
-
     if options.profile:
         return ToolTarget(_Profiles(), target_named("cpu"))
-    return ToolTarget(_Debugger() if options.debug else _Pages(options.view))
+    return ToolTarget(_Debugger() if options.debug else _Pages(options.view), target_named("interp"))
 
 
 class _Profiles:
@@ -151,7 +150,7 @@ class _Profiles:
     def __init__(self) -> None:
         self._known: set[tuple[str, Grid]] = set()
 
-    def __call__(self, kernel: Kernel, grid: Grid, arguments: Sequence[Argument]) -> None:
+    def __call__(self, kernel: Kernel, grid: Grid, arguments: Sequence[Argument], options: LaunchOptions) -> None:
         from tileir.tools.profile.api import profile_bound
         from tileir.tools.profile.table import text
 
@@ -173,7 +172,7 @@ class _Pages:
         except OSError as error:
             raise UsageError(f"--view: cannot make the folder '{folder}': {files.reason(error)}") from None
 
-    def __call__(self, kernel: Kernel, grid: Grid, arguments: Sequence[Argument]) -> None:
+    def __call__(self, kernel: Kernel, grid: Grid, arguments: Sequence[Argument], options: LaunchOptions) -> None:
         from tileir.tools.view.api import view_bound
 
         self._count += 1
@@ -193,7 +192,7 @@ class _Debugger:
 
         self._terminal = Terminal(sys.stdin, sys.stdout)
 
-    def __call__(self, kernel: Kernel, grid: Grid, arguments: Sequence[Argument]) -> None:
+    def __call__(self, kernel: Kernel, grid: Grid, arguments: Sequence[Argument], options: LaunchOptions) -> None:
         from tileir.tools.debug.terminal import debug_bound
 
         trap = debug_bound(self._terminal, kernel, grid, arguments)

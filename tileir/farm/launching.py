@@ -126,8 +126,7 @@ def launched(spec: dict[str, Json], content: bytes) -> WorkResult:
         begin = time.perf_counter()
         grid = cast("int | list[int]", spec["grid"])
         launch_kernel(kernel, grid, values, target.name, check_level(spec["check"]), options)
-        if isinstance(target, DeviceTarget):
-            target.finish()
+        target.finish()
         seconds = time.perf_counter() - begin
     lines = cast("list[Json]", sorted("".join(printed).splitlines()))
     answer: dict[str, Json] = {"arrays": {one.name: _summary(one) for one in given if one.before is not None}}

@@ -13,7 +13,7 @@ from tileir.frontend.poisoned_memory import PoisonedMemory, unwritten
 from tileir.frontend.tracebacks import calls_to, python_place, source_of
 from tileir.ir.loc import FileLoc, Location
 from tileir.sanitize.findings import Finding
-from tileir.sanitize.launch import SanitizerOptions, SanitizingTarget
+from tileir.sanitize.launch import SanitizerOptions, sanitizing_target
 from tileir.sanitize.report import SanitizerReport
 
 
@@ -30,7 +30,7 @@ class SanitizerSession:
         """
         if target != "interp":
             raise ValueError(f"sanitize: expected the target 'interp', got '{target}'")
-        self.target = SanitizingTarget(self.add, options, unwritten)
+        self.target = sanitizing_target(self.add, options, unwritten)
         self.poisoned_memory = PoisonedMemory()
         self._first_column = first_column
         self.folder = folder or FindingsFolder(options)

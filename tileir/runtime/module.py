@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cache, cached_property
 from html import escape
 from importlib import import_module
+from time import perf_counter
 from typing import TYPE_CHECKING, Literal, NoReturn, Protocol, TypeVar, cast
 
 from tileir.host.float_state import usual_floats
@@ -40,7 +41,7 @@ TargetName = Literal["interp", "cpu", "cuda", "cuda:tileiras", "hip"]
 DEFAULT_TARGET: TargetName = "cpu"
 """The target of launches that name none: native code."""
 
-Run = Callable[[Grid, "Sequence[Argument]"], None]
+Run = Callable[[Grid, "Sequence[Argument]"], object]
 """Runs a prepared kernel over a grid, to the end if the target is no GPU; raises `Trap`."""
 
 
@@ -319,6 +320,16 @@ class Target(Protocol):
         Raises TypeError for an option that the target does not have, `UnsupportedError` for what it cannot run.
         """
 
+    def finish(self) -> None:
+        """Wait until all launches are done. Raises Trap for a fault of one."""
+        return
+
+    def seconds(self, action: Callable[[], object]) -> float:
+        """Measure the time for what `action` launches, in seconds: on a device, that of the device alone."""
+        begin = perf_counter()
+        action()
+        return perf_counter() - begin
+
 
 class DeviceTarget(Target):
     """A target whose memory is not that of this process, and whose launches return before kernels have run."""
@@ -331,13 +342,26 @@ class DeviceTarget(Target):
     def fetch(self, placed: Array, array: np.ndarray) -> None:
         """Copy a placed array back when all launches are done. Raises Trap for a fault of one."""
 
-    @abstractmethod
-    def finish(self) -> None:
-        """Wait until all launches are done. Raises Trap for a fault of one."""
 
-    @abstractmethod
-    def seconds(self, action: Callable[[], object]) -> float:
-        """Measure the device's time for what `action` launches, in seconds."""
+Tool = Callable[["Kernel", Grid, "Sequence[Argument]", "LaunchOptions"], object]
+"""Is handed each launch, checked, and runs it."""
+
+
+class ToolTarget(Target):
+    """A target whose launches, bound as those of a `usual` one, a tool runs."""
+
+    gives_output = True
+
+    def __init__(self, tool: Tool, usual: Target) -> None:
+        self.name, self.devices = usual.name, usual.devices
+        self.description = f"{usual.description}, watched by a tool"
+        self._tool, self._usual = tool, usual
+
+    def binder(self, parameter: Parameter) -> Binder:
+        return self._usual.binder(parameter)
+
+    def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
+        return lambda grid, arguments: self._tool(kernel, grid, arguments, options)
 
 
 _IMPLEMENTATIONS: dict[TargetName, tuple[str, str]] = {

@@ -13,11 +13,11 @@ import numpy as np
 
 from tileir.analysis.narrowing import ANY_GRID
 from tileir.host.allocation import Allocation, Runs
-from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter, PointerArgument, ScalarArgument
+from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument, ScalarArgument
 from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.memory import allocation_of, give_memory
-from tileir.runtime.module import Kernel, Run, bind, required_kernel, target_named
-from tileir.runtime.options import Check, LaunchOptions, positive, require_known
+from tileir.runtime.module import Kernel, Target, ToolTarget, bind, required_kernel, target_named
+from tileir.runtime.options import LaunchOptions, positive, require_known
 from tileir.sanitize.findings import chosen_kinds
 
 if TYPE_CHECKING:
@@ -174,35 +174,16 @@ def sanitize_bound(
             one[...] = content
 
 
-class SanitizingTarget:
-    """Target ``interp`` under the sanitizer: every run hands its report to `report`."""
+def sanitizing_target(
+    report: Callable[[SanitizerReport], None], settings: SanitizerOptions, unwritten: Unwritten | None = None
+) -> Target:
+    """Return target ``interp`` under the sanitizer: every run hands its report to `report`."""
+    require_known(settings, SanitizerOptions, "interp under the sanitizer")
 
-    name = "interp"
-    description = "the reference interpreter under the sanitizer"
-    gives_output = True
+    def run(kernel: Kernel, grid: Grid, arguments: Sequence[Argument], options: LaunchOptions) -> None:
+        report(sanitize_bound(kernel, grid, arguments, options=options, unwritten=unwritten, **settings))
 
-    def __init__(
-        self,
-        report: Callable[[SanitizerReport], None],
-        settings: SanitizerOptions,
-        unwritten: Unwritten | None = None,
-    ) -> None:
-        require_known(settings, SanitizerOptions, "interp under the sanitizer")
-        self._usual = target_named("interp")
-        self.devices = self._usual.devices
-        self._report = report
-        self._own = settings
-        self._unwritten = unwritten
-
-    def binder(self, parameter: Parameter) -> Binder:
-        return self._usual.binder(parameter)
-
-    def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
-        def run(grid: Grid, arguments: Sequence[Argument]) -> None:
-            found = sanitize_bound(kernel, grid, arguments, options=options, unwritten=self._unwritten, **self._own)
-            self._report(found)
-
-        return run
+    return ToolTarget(run, target_named("interp"))
 
 
 def _settings(settings: Options) -> Options:

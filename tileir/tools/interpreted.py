@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tileir.interp import machine
@@ -10,12 +10,11 @@ from tileir.interp.api import Options
 from tileir.interp.memory import Memory
 from tileir.interp.observer import Listener
 from tileir.ir.diagnostics import Coordinates
-from tileir.runtime.arguments import Argument, ArrayArgument, Binder, Parameter
+from tileir.runtime.arguments import Argument, ArrayArgument
 from tileir.runtime.grid import Grid, GridLike, checked_grid
-from tileir.runtime.interpreter import Interpreter, rank_zero_tile
+from tileir.runtime.interpreter import rank_zero_tile
 from tileir.runtime.memory import give_memory
-from tileir.runtime.module import Kernel, Run, Target, bind, required_kernel, target_named
-from tileir.runtime.options import Check, LaunchOptions
+from tileir.runtime.module import Kernel, bind, required_kernel, target_named
 
 
 @dataclass(frozen=True)
@@ -56,32 +55,3 @@ def run_listened(launch: BoundLaunch, listener: Listener, blocks: Iterable[Coord
     launch.memory.observer = listener
     values = [rank_zero_tile(argument) for argument in launch.arguments]
     machine.execute(program, launch.grid, values, launch.memory, options, listener, blocks)
-
-
-# ---------------------------------------------------------------- launches of others
-
-
-Tool = Callable[[Kernel, Grid, Sequence[Argument]], None]
-"""Is handed each launch, checked, and runs it."""
-
-
-class ToolTarget:
-    """A target whose launches a tool runs: ``interp`` if none is given."""
-
-    gives_output = True
-
-    def __init__(self, tool: Tool, usual: Target | None = None) -> None:
-        self._usual = usual or Interpreter()
-        self.name = self._usual.name
-        self.description = f"{self._usual.description}, watched by a tool"
-        self.devices: tuple[str, ...] = self._usual.devices
-        self._tool = tool
-
-    def binder(self, parameter: Parameter) -> Binder:
-        return self._usual.binder(parameter)
-
-    def prepare(self, kernel: Kernel, check: Check, options: LaunchOptions) -> Run:
-        def run(grid: Grid, arguments: Sequence[Argument]) -> None:
-            self._tool(kernel, grid, arguments)
-
-        return run

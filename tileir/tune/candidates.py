@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import inspect
 import runpy
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -16,7 +15,7 @@ from tileir.ir.usage import UsageError
 from tileir.runtime import cli_arguments, fill
 from tileir.runtime.cli_arguments import chosen_kernel, given_values
 from tileir.runtime.fill import ArrayWord, FileWord
-from tileir.runtime.module import DeviceTarget, Kernel, Module, launch_kernel, placed, target_named
+from tileir.runtime.module import Kernel, Module, launch_kernel, placed, target_named
 from tileir.runtime.options import Check, LaunchOptions
 from tileir.text.parser import parse
 from tileir.tools.optimise import optimize
@@ -56,6 +55,13 @@ class TuneTask:
     target: str
     seed: int = 0
 
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "arguments": list(self.arguments)}
+
+    @staticmethod
+    def of_json(fields: dict[str, Any]) -> TuneTask:
+        return TuneTask(**{**fields, "arguments": tuple(fields["arguments"])})
+
 
 @dataclass(frozen=True)
 class Launchable:
@@ -70,8 +76,7 @@ class Launchable:
 
 @contextmanager
 def launchable(task: TuneTask, point: Point, check: Check, target: str | None = None) -> Iterator[Launchable]:
-    """Yield a candidate, compiled when it is launched first. At the end the arrays hold the results of the launches. At
-    the end the arrays hold what the launches left.
+    """Yield a candidate, compiled when it is launched first. At the end the arrays hold the results of the launches.
 
     Raises UsageError for a point that makes no launch, DiagnosticError for one that makes no valid program.
     """
@@ -141,22 +146,14 @@ def _of_template(task: TuneTask, point: Point, check: Check, where: str) -> Iter
     arrays = {one.name: one.array for one in given if one.before is not None}
     with placed(target, [one.value for one in given]) as values:
 
-        def launch() -> None:
+        def start() -> None:
             launch_kernel(kernel, grid, values, target.name, check, options)
-            if isinstance(target, DeviceTarget):
-                target.finish()
 
-        def clock() -> float:
-            action = lambda: launch_kernel(kernel, grid, values, target.name, check, options)  # noqa: E731
-            return target.seconds(action) if isinstance(target, DeviceTarget) else seconds_of(launch)
+        def launch() -> None:
+            start()
+            target.finish()
 
-        yield Launchable(list(arrays), list(arrays.values()), launch, clock)
-
-
-def seconds_of(launch: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    launch()
-    return time.perf_counter() - begin
+        yield Launchable(list(arrays), list(arrays.values()), launch, lambda: target.seconds(start))
 
 
 # ---------------------------------------------------------------- cuTile
@@ -176,7 +173,7 @@ def _of_cutile(task: TuneTask, point: Point, check: Check, where: str) -> Iterat
         def launch() -> None:
             ct.launch(None, (*grid, 1, 1)[:3], kernel, tuple(values))
 
-        yield Launchable(list(arrays), list(arrays.values()), launch, lambda: seconds_of(launch))
+        yield Launchable(list(arrays), list(arrays.values()), launch, lambda: target_named(where).seconds(launch))
 
 
 def _cutile_launch(task: TuneTask, names: Mapping[str, PointValue]) -> tuple[tuple[int, ...], Any, Sequence[object]]:

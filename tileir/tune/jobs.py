@@ -31,8 +31,7 @@ SAMPLE_SECONDS = 1e-3
 
 
 def task_of(spec: Mapping[str, Json]) -> TuneTask:
-    fields = cast("dict[str, Any]", spec["task"])
-    return TuneTask(**{**fields, "arguments": tuple(fields["arguments"])})
+    return TuneTask.of_json(cast("dict[str, Any]", spec["task"]))
 
 
 def spaced(spec: dict[str, Json], content: bytes) -> WorkResult:

@@ -6,7 +6,7 @@ import json
 import platform
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
@@ -94,7 +94,7 @@ class TuneRecord:
             "format": FORMAT,
             "name": self.name,
             "best": dict(self.point),
-            "task": asdict(self.task),
+            "task": self.task.to_json(),
             "rows": list(self.rows),
             **self.about,
         }
@@ -157,9 +157,8 @@ def tuned(name: str, file: str | Path | None = None) -> TuneRecord:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data.get("format") != FORMAT:
             raise ValueError(f"expected format {FORMAT}, got {data.get('format')!r}")
-        task = TuneTask(**{**data["task"], "arguments": tuple(data["task"]["arguments"])})
         about = {name: data[name] for name in data.keys() - {"format", "name", "best", "task", "rows"}}
-        return TuneRecord(data["name"], task, tuple(data["rows"]), about)
+        return TuneRecord(data["name"], TuneTask.of_json(data["task"]), tuple(data["rows"]), about)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(f"no record '{name}': {reason}; 'tileir tune --name {name}' makes one") from None

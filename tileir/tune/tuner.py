@@ -6,7 +6,6 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -32,16 +31,12 @@ _WAIT_SECONDS = 3600.0
 def declared_values(task: TuneTask, limits: JobLimits) -> dict[str, tuple[PointValue, ...]]:
     """Return the space that a cuTile script declares, run in a process of its own. Raises UsageError if that fails."""
     _import_cutile()
-    job = FarmJob("tune-space", {"task": task_json(task)})
+    job = FarmJob("tune-space", {"task": task.to_json()})
     found = attempt(job.kind, job.text, b"", limits)
     if found.result is None:
         raise UsageError(f"'{task.program}': {found.reason}")
     values = cast("dict[str, list[PointValue]]", found.result.answer["values"])
     return {name: tuple(listed) for name, listed in values.items()}
-
-
-def task_json(task: TuneTask) -> dict[str, Json]:
-    return {**asdict(task), "arguments": list(task.arguments)}
 
 
 class Tuner:
@@ -95,7 +90,7 @@ class Tuner:
 
     def _make_expected(self, point: Point, reference: str) -> None:
         """Run the first point, in a process of its own."""
-        spec = {"task": task_json(self.task), "point": dict(point), "target": reference, "expected": None}
+        spec = {"task": self.task.to_json(), "point": dict(point), "target": reference, "expected": None}
         job = FarmJob("tune-check", {**cast("dict[str, Json]", spec), "save": self._expected})
         found = attempt(job.kind, job.text, b"", self.limits)
         if found.ending is not Ending.DONE:
@@ -118,7 +113,7 @@ class Tuner:
         return [point for point in points if self.rows[name_of(point)]["state"] == "right"]
 
     def _check_job(self, point: Point) -> FarmJob:
-        spec: dict[str, Json] = {"task": task_json(self.task), "point": dict(point), "target": self.task.target}
+        spec: dict[str, Json] = {"task": self.task.to_json(), "point": dict(point), "target": self.task.target}
         return FarmJob("tune-check", {**spec, "expected": self._expected})
 
     # ------------------------------------------------------------ time
@@ -127,7 +122,7 @@ class Tuner:
         """Time points in turns, in one process, while no other race runs on this machine."""
         if not points:
             return
-        spec: dict[str, Json] = {"task": task_json(self.task), "points": [dict(point) for point in points]}
+        spec: dict[str, Json] = {"task": self.task.to_json(), "points": [dict(point) for point in points]}
         job = FarmJob("tune-race", {**spec, "seconds": self.seconds, "seed": self.seed})
         longest = self.limits.seconds * len(points) + 2 * self.seconds
         with _alone(self.task.target):

@@ -105,11 +105,10 @@ class NativeLaunches:
     """Launches of a compiled kernel; `usual` are the settings of those without options."""
 
     def __init__(self, kernel: Kernel, program: NativeProgram) -> None:
-        self._kernel = kernel
-        self.program = program
+        self.kernel, self.program = kernel, program
         globals = len(kernel.module.globals.placed)
         memories = globals + sum(parameter.pointee is not None for parameter in kernel.parameters)
-        self._runner = Runner(self.program, len(kernel.parameters) + globals + ENTRY * memories + 3)
+        self.runner = Runner(self.program, len(kernel.parameters) + globals + ENTRY * memories + 3)
         self.usual = self.settings({})
 
     def settings(self, options: LaunchOptions) -> Settings:
@@ -119,14 +118,14 @@ class NativeLaunches:
             default_threads() if threads is None else threads,
             _host(writer("output", options.get("output"))),
             positive("max_iterations", options.get("max_iterations")) or MAX_ITERATIONS,
-            self._kernel.module.source,
+            self.kernel.module.source,
             seconds("timeout", options.get("timeout")),
             listener("progress", options.get("progress")),
         )
 
     def runs(self, settings: Settings, bind: Bind | None = None) -> NativeRun:
         """Return what launches with these settings: directly where it can, if there is a `bind` for other values."""
-        return NativeRun(self._kernel, self.program, self._runner, settings, bind)
+        return NativeRun(self, settings, bind)
 
 
 def _never(grid: GridLike, values: Sequence[object]) -> bool:
@@ -136,34 +135,24 @@ def _never(grid: GridLike, values: Sequence[object]) -> bool:
 class NativeRun(DirectRun):
     """Launches a kernel with settings."""
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        program: NativeProgram,
-        runner: Runner,
-        settings: Settings,
-        bind: Bind | None,
-        pointers: bytes = b"p",
-    ) -> None:
-        self._kernel, self._program, self._bind, self._pointers = kernel, program, bind, pointers
-        self._runner, self._settings, self._storage = runner, settings, kernel.module.globals
+    def __init__(self, launches: NativeLaunches, settings: Settings, bind: Bind | None, pointers: bytes = b"p") -> None:
+        self._launches, self._settings, self._bind, self._pointers = launches, settings, bind, pointers
+        self._storage = launches.kernel.module.globals
         self._made_for: tuple[object, ...] = ()
         self.direct = _never
 
     def in_storages(self, bind: Bind) -> NativeRun:
         """Return a run whose `direct` lends the whole storage of each tensor, as `bind` does."""
         one_by_one = self._settings.timeout is not None or self._settings.progress is not None
-        return NativeRun(
-            self._kernel, self._program, self._runner, self._settings, None if one_by_one else bind, pointers=b"s"
-        )
+        return NativeRun(self._launches, self._settings, None if one_by_one else bind, pointers=b"s")
 
     def __call__(self, grid: Grid, arguments: Sequence[Argument]) -> None:
         if self.direct(grid, tuple(arguments)):
             return
-        if self._program.prints:
-            _require_registered(self._program)
+        if self._launches.program.prints:
+            _require_registered(self._launches.program)
         given = NativeArguments(arguments, self._storage)
-        self._runner.run(grid, given.slots, self._settings, given)
+        self._launches.runner.run(grid, given.slots, self._settings, given)
         libraries = plain_types()
         if self._bind is not None and libraries != self._made_for:
             self._made_for = libraries
@@ -175,7 +164,7 @@ class NativeRun(DirectRun):
         self.direct, self._made_for = _never, ()
 
     def _launcher(self, bind: Bind, libraries: tuple[object, object, object]) -> Launcher | None:
-        kernel, storage = self._kernel, self._storage
+        kernel, storage = self._launches.kernel, self._storage
         words = _parameter_words(kernel, len(storage.addresses), self._pointers)
         mine = ref(self)  # which holds the launcher
 
@@ -189,7 +178,7 @@ class NativeRun(DirectRun):
 
         bounds = [0] * (ENTRY * sum(kind == self._pointers for kind, *_ in words))
         slots = _slots([0] * len(words), storage, bounds)
-        return self._runner.launcher(words, (*libraries, frozenset(_BOUND)), slots, self._settings, memory)
+        return self._launches.runner.launcher(words, (*libraries, frozenset(_BOUND)), slots, self._settings, memory)
 
 
 _BOUND = ArrayArgument, PointerArgument, ScalarArgument

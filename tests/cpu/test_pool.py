@@ -37,7 +37,7 @@ def test_helpers_are_used_again():
     for _ in range(20):
         run(pool, 2, work)
         time.sleep(1e-3)
-    assert 2 <= len(seen) <= 5
+    assert 2 <= len(seen) < 20
 
 
 def test_work_is_over_when_run_returns():

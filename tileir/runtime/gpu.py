@@ -35,12 +35,11 @@ from tileir.runtime.options import (
     GpuOptions,
     LaunchOptions,
     VendorOptions,
+    checked,
     optimizes,
     positive,
     power_of_two,
     refuse_strict,
-    require_known,
-    writer,
 )
 
 _LOW_BITS = 15
@@ -117,10 +116,9 @@ class Gpu(DeviceTarget):
         return run
 
     def _settings(self, options: LaunchOptions) -> _Settings:
-        require_known(options, GpuOptions if self.gives_output else VendorOptions, self.name)
-        stream = options.get("stream")
-        number = None if stream is None else stream_number(stream)
-        return _Settings(number, writer("output", options.get("output")), requested_options(options))
+        given = checked(options, GpuOptions if self.gives_output else VendorOptions, self.name)
+        number = stream_number(given["stream"]) if "stream" in given else None
+        return _Settings(number, given.get("output"), requested_options(options))
 
     # ------------------------------------------------------------ arrays of the host, on the default stream
 

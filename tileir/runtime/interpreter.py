@@ -18,17 +18,7 @@ from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
 from tileir.runtime.memory import GlobalStorage, give_memory
 from tileir.runtime.module import Kernel, Run, Target
-from tileir.runtime.options import (
-    Check,
-    InterpreterOptions,
-    LaunchOptions,
-    check_level,
-    listener,
-    positive,
-    require_known,
-    seconds,
-    writer,
-)
+from tileir.runtime.options import Check, InterpreterOptions, LaunchOptions, check_level, checked
 
 
 class Interpreter(Target):
@@ -58,16 +48,11 @@ def settings_of(check: Check, options: LaunchOptions) -> Options:
 
     Raises TypeError for an option that it does not have, ValueError for a mode that contradicts `check`.
     """
-    require_known(options, InterpreterOptions, Interpreter.name)
-    positive("max_iterations", options.get("max_iterations"))
-    seconds("timeout", options.get("timeout"))
-    writer("output", options.get("output"))
-    listener("progress", options.get("progress"))
-    given = {name: value for name, value in options.items() if value is not None}
+    given = checked(options, InterpreterOptions, Interpreter.name)
     level = check_level(check)
     if level == "strict" and given.setdefault("mode", "strict") != "strict":
         raise ValueError(f"mode: expected 'strict', as check='strict' asks for, got {given['mode']!r}")
-    return Options(check=level is not False, **given)  # type: ignore[arg-type]
+    return Options(check=level is not False, **given)
 
 
 def _execute(

@@ -55,13 +55,9 @@ from tileir.runtime.options import (
     LaunchOptions,
     NativeOptions,
     check_level,
+    checked,
     flag,
-    listener,
     optimizes,
-    positive,
-    require_known,
-    seconds,
-    writer,
 )
 
 if TYPE_CHECKING:
@@ -112,15 +108,14 @@ class NativeLaunches:
         self.usual = self.settings({})
 
     def settings(self, options: LaunchOptions) -> Settings:
-        require_known(options, NativeOptions, Native.name)
-        threads = positive("threads", options.get("threads"))
+        given = checked(options, NativeOptions, Native.name)
         return Settings(
-            default_threads() if threads is None else threads,
-            _host(writer("output", options.get("output"))),
-            positive("max_iterations", options.get("max_iterations")) or MAX_ITERATIONS,
+            given.get("threads") or default_threads(),
+            _host(given.get("output")),
+            given.get("max_iterations", MAX_ITERATIONS),
             self.kernel.module.source,
-            seconds("timeout", options.get("timeout")),
-            listener("progress", options.get("progress")),
+            given.get("timeout"),
+            given.get("progress"),
         )
 
     def runs(self, settings: Settings, bind: Bind | None = None) -> NativeRun:

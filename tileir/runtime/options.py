@@ -166,6 +166,20 @@ def seconds(name: str, value: object) -> float | None:
     return float(value)
 
 
+_CHECKS: dict[str, Callable[[str, Any], object]] = {
+    "debug_info": flag, "max_iterations": positive, "optimize": flag, "output": writer, "progress": listener,
+    "threads": positive, "timeout": seconds,
+}  # fmt: skip
+"""The check of each option that means the same on every target."""
+
+
+def checked(options: LaunchOptions, known: type, target: str) -> dict[str, Any]:
+    """Return the options of a launch that are given and are among those of a target. Raises TypeError or ValueError."""
+    require_known(options, known, target)
+    given = {name: value for name, value in options.items() if value is not None}
+    return {name: _CHECKS[name](name, value) if name in _CHECKS else value for name, value in given.items()}
+
+
 # ---------------------------------------------------------------- keywords of a launch
 
 

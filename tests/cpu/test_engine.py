@@ -15,13 +15,11 @@ import pytest
 from llvmlite import ir
 
 import tileir
-from tileir.cache import Cache
 from tileir.cpu.llvm import engine
 from tileir.cpu.llvm.engine import CODE_MAKERS, REWRITERS, host, object_code
 from tileir.cpu.llvm.object_files import UnknownObject, undefined_symbols
 from tileir.cpu.llvm.printing import NativeFunction
 from tileir.ir.diagnostics import UnsupportedError
-from tileir.runtime import native
 
 CALLS = """
 target triple = "{triple}"
@@ -125,10 +123,10 @@ def _digests(package: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def test_compiled_and_dropped_kernels_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_and_dropped_kernels_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """LLVM's passes were never freed: some 80 KB for each kernel that was compiled."""
-    array, nothing_kept = np.zeros(1, np.float32), Cache(None)
-    monkeypatch.setattr(native, "shared_cache", lambda: nothing_kept)
+    array = np.zeros(1, np.float32)
+    monkeypatch.setenv("TILEIR_CACHE_DIR", str(tmp_path))
 
     def launch(number: int) -> None:
         text = f"""entry @k(%p: tile<ptr<f32>>) {{

@@ -12,14 +12,12 @@ import tileir
 from tests.differential import outcome
 from tests.golden.arguments import Run, arguments, programs, runs
 from tests.passes.test_optimised_programs import assert_same_bits
-from tileir.cache import Cache
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 from tileir.ir.compare import identical
 from tileir.ir.diagnostics import place_text
 from tileir.passes.rebuilding import Exactness
 from tileir.passes.running import EXACT
-from tileir.runtime import native
 from tileir.runtime.exact import exact_kernel, exact_module
 
 SAMPLE = 5
@@ -97,7 +95,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @every_fault
 def test_code_from_the_cache_names_the_same_operation(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "shared_cache", lambda: Cache(folder))
+    monkeypatch.setenv("TILEIR_CACHE_DIR", str(folder))
     assert trap(name, "cpu") == trap(name, "cpu") == trap(name, "interp")
 
 

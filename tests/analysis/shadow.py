@@ -45,6 +45,7 @@ from tileir.ops.control import For, Loop
 from tileir.runtime import interpreter
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
 from tileir.runtime.grid import Grid
+from tileir.tools.lsp.neighbours import axes
 
 FUNCTIONS: dict[Kind, Callable[[int, int], int]] = {
     Kind.FLOOR: lambda a, b: a // b,
@@ -122,7 +123,7 @@ class Shadow(Observer):
         modulus = 1 << self.known.of(value).bits
         pointer = isinstance(value.tile.element, t.PointerType)
         unit = value.tile.pointer.pointee.alignment if pointer else 1
-        for dim, axis in enumerate(self.known.axes(value)):
+        for dim, axis in enumerate(axes(self.known.of(value).form, value.tile, self.known.promised_range)):
             rise = np.diff(numbers, axis=dim)
             inside = np.arange(numbers.shape[dim] - 1)
             for group, step in ((axis.contiguity, unit), (axis.constancy, 0)):

@@ -8,11 +8,12 @@ import pytest
 
 import tileir
 from tileir.analysis import affine
-from tileir.analysis.affine import Affines, AxisInfo
+from tileir.analysis.affine import Affines
 from tileir.analysis.expressions import number, of
 from tileir.analysis.ranges import MAX_GRID, Range
 from tileir.analysis.symbols import BlockId, Kind, Lane, ScalarParameter, function
 from tileir.ir.core import Value
+from tileir.tools.lsp.neighbours import AxisInfo, axes
 
 HEAD = "%x, %y, %z = get_tile_block_id : tile<i32>"
 ROWS = """
@@ -22,6 +23,10 @@ ROWS = """
   %firsts = broadcast %first_1 : tile<1xi32> -> tile<128xi32>
   %lanes = iota : tile<128xi32>
   %row = addi %firsts, %lanes : tile<128xi32>"""
+
+
+def neighbours(known: Affines, value: Value) -> tuple[AxisInfo, ...]:
+    return axes(known.of(value).form, value.tile, known.promised_range)
 
 
 def last(*lines: str) -> tuple[Affines, Value]:
@@ -40,7 +45,7 @@ def test_a_row_is_the_sum_of_the_first_and_the_lane() -> None:
     assert known.of(row).form == BLOCK * 128 + LANE
     assert known.of(row).signed.needs == frozenset()
     assert known.range(row) == Range(1, 0, 128 * MAX_GRID + 127)
-    assert known.axes(row) == (AxisInfo(128, 128, 1),)
+    assert neighbours(known, row) == (AxisInfo(128, 128, 1),)
 
 
 def test_a_product_is_right_only_if_it_does_not_wrap() -> None:
@@ -103,13 +108,13 @@ def test_groups_of_neighbours() -> None:
         "%fours = constant <i32: 4> : tile<128xi32>",
         "%q = divi %row, %fours unsigned rounding<zero> : tile<128xi32>",
     )
-    assert known.axes(quarter) == (AxisInfo(1, 1, 4),)
+    assert neighbours(known, quarter) == (AxisInfo(1, 1, 4),)
     known, rest = last(
         ROWS,
         "%eights = constant <i32: 8> : tile<128xi32>",
         "%q = remi %row, %eights unsigned : tile<128xi32>",
     )
-    assert known.axes(rest) == (AxisInfo(8, 1, 1),)
+    assert neighbours(known, rest) == (AxisInfo(8, 1, 1),)
 
 
 def test_promises_reach_ranges_and_axes() -> None:
@@ -123,7 +128,7 @@ def test_promises_reach_ranges_and_axes() -> None:
         "%lanes = iota : tile<64xi32>",
         "%r = offset %all, %lanes : tile<64xptr<f32>>, tile<64xi32> -> tile<64xptr<f32>>",
     )
-    assert known.axes(at) == (AxisInfo(64, 16, 1),)
+    assert neighbours(known, at) == (AxisInfo(64, 16, 1),)
 
 
 CARRIED = """

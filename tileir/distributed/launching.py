@@ -27,9 +27,9 @@ from tileir.distributed.band import BandArray, BandResult, BandWork, FetchedPart
 from tileir.distributed.boxes import bytes_of, lazy_array, put_together, shape_of, slices
 from tileir.distributed.footprints import BandFootprint, BandPiece
 from tileir.distributed.plan import BandPlan, planned
+from tileir.distributed.program import banded
 from tileir.distributed.sending import DaskSender, Room, Sender, SentArrays, sender_of, shared_files
 from tileir.ir.attributes import AtomicMode
-from tileir.passes.specialising import banded
 from tileir.runtime.arguments import ArrayArgument
 from tileir.runtime.grid import GridLike, checked_grid
 from tileir.runtime.module import DEFAULT_TARGET, Kernel, Module, bind, target_named

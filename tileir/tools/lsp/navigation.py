@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from lsprotocol import types as lsp
 
-from tileir.analysis.affine import axes
 from tileir.analysis.forms import Affine
 from tileir.analysis.ranges import MAX_DIVISOR, Range
 from tileir.analysis.walk import Walk
@@ -16,6 +15,7 @@ from tileir.ir.types import PointerType, TileType
 from tileir.ops.module import Entry
 from tileir.text.reading.hints import PREFIX, spellings
 from tileir.text.reference import operation_page
+from tileir.tools.lsp.neighbours import axes
 from tileir.tools.lsp.reading import ValueName, token_around
 from tileir.tools.lsp.snapshot import Snapshot, item_of
 
@@ -206,11 +206,6 @@ def _bounds(walk: Walk, form: Affine, type: TileType) -> list[str]:
 def _neighbours(walk: Walk, form: Affine, type: TileType) -> list[str]:
     if type.rank == 0 or form.needs:
         return []
-    element = type.element
-    unit = max(1, element.pointee.memory_bits // 8) if isinstance(element, PointerType) else 1
-    found = axes(form.form, type.shape, walk.promises.range, unit)
-    rows = [
-        f"| {dim} | {one.contiguity} | {min(one.divisibility, MAX_DIVISOR)} | {one.constancy} |"
-        for dim, one in enumerate(found)
-    ]
+    found = axes(form.form, type, walk.promises.range)
+    rows = [f"| {dim} | {one.contiguity} | {one.divisibility} | {one.constancy} |" for dim, one in enumerate(found)]
     return ["\n".join(["| dim | contiguous | divisible by | constant |", "|---|---|---|---|", *rows])]

@@ -13,7 +13,6 @@ from typing import Any
 
 from tileir.ir import attributes as a
 from tileir.ir.core import Op
-from tileir.ir.diagnostics import did_you_mean
 from tileir.ir.fields import Attr, AttributeKind, AttrKind
 from tileir.ir.partial import POISON
 from tileir.ir.types import F64, I1, I32, I64, ElementType, TileType
@@ -27,7 +26,7 @@ from tileir.text.elements import (
     integer_of,
     read_literal,
 )
-from tileir.text.locations import DEBUG_ATTRIBUTES, PlaceText, location_in_brackets, resolved
+from tileir.text.locations import DEBUG_ATTRIBUTES, PlaceText, dialect_attribute, location_in_brackets, resolved
 from tileir.text.numbers import float_pattern as pattern_of
 from tileir.text.numbers import float_text, name_text, string_text, symbol_text
 from tileir.text.reading import codes
@@ -224,7 +223,7 @@ def _hash(reader: Reader) -> a.Attribute:
     """Return an attribute of the dialect, or an alias."""
     token = reader.tokens[reader.index]
     if token.startswith(_PREFIX):
-        return dialect_attribute(reader, token.removeprefix(_PREFIX))
+        return dialect_attribute(reader, token.removeprefix(_PREFIX), _DIALECT, "an attribute")
     if token == "#cuda_tile":
         reader.index += 1
         return _bracketed(reader)
@@ -239,20 +238,9 @@ def _bracketed(reader: Reader) -> a.Attribute:
         reader.index += 1
         found: a.Attribute = a.OpaqueAttr(name, reader.word("a keyword"))
     else:
-        found = dialect_attribute(reader, name)
+        found = dialect_attribute(reader, name, _DIALECT, "an attribute")
     reader.expect(">")
     return found
-
-
-def dialect_attribute(reader: Reader, mnemonic: str) -> a.Attribute:
-    """Return the attribute `mnemonic` of the dialect, whose name is the next token."""
-    read = _DIALECT.get(mnemonic)
-    if read is None:
-        near = did_you_mean(mnemonic, _DIALECT)
-        message = f"expected an attribute of cuda_tile, got the unknown name '{mnemonic}'"
-        reader.fail(codes.UNKNOWN_ATTRIBUTE, message, hint=near)
-    reader.index += 1
-    return read(reader)
 
 
 def _case(reader: Reader, enum: type[a.TextEnum], what: str) -> a.Attribute:

@@ -6,7 +6,7 @@ aliases at the end (spec: debug#printing).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from tileir.ir import loc as l
 from tileir.ir.attributes import Attribute
@@ -139,10 +139,15 @@ def _resolved_alias(reader: Reader, loc: l.LocAlias, depth: int) -> l.Location:
 def _debug_attribute(reader: Reader) -> Attribute:
     """Read ``#cuda_tile.di_...<...>``."""
     mnemonic = reader.peek().removeprefix(_PREFIX)
-    read = DEBUG_ATTRIBUTES.get(mnemonic)
+    return dialect_attribute(reader, mnemonic, DEBUG_ATTRIBUTES, "a debug-info attribute")
+
+
+def dialect_attribute(reader: Reader, mnemonic: str, known: Mapping[str, ReadAttribute], what: str) -> Attribute:
+    """Return the attribute of the dialect whose name is the next token, one of those in `known`."""
+    read = known.get(mnemonic)
     if read is None:
-        hint = did_you_mean(mnemonic, DEBUG_ATTRIBUTES)
-        message = f"expected a debug-info attribute of cuda_tile, got the unknown name '{mnemonic}'"
+        hint = did_you_mean(mnemonic, known)
+        message = f"expected {what} of cuda_tile, got the unknown name '{mnemonic}'"
         reader.fail(codes.UNKNOWN_ATTRIBUTE, message, hint=hint)
     reader.index += 1
     return read(reader)

@@ -227,9 +227,10 @@ class StatementReader(ValueReader):
 
     # ------------------------------------------------------------ parts of operations
 
-    def attr_dict(self, op: Op) -> dict[str, a.Attribute] | None:
-        """Return the attribute dictionary after the regions of `op`, if there is one."""
-        return self.read_dict(op.spec, op.attributes)
+    def with_dict(self, op: Op) -> Op:
+        """Return `op` with the attribute dictionary after its regions, if there is one."""
+        op.discardable = self.read_dict(op.spec, op.attributes)
+        return op
 
     def read_dict(self, spec: OpSpec, attributes: dict[str, Any]) -> dict[str, a.Attribute] | None:
         """Return an optional attribute dictionary: declared entries go to `attributes`, the others are returned."""

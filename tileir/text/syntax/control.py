@@ -43,9 +43,8 @@ def read_for(p: StatementReader) -> Op:
         types = p.comma_list(lambda: parse_type(p), ")")
     declared = [plain_argument(name, type, begin), *_carry(p, carried, types)]
     operands = [value for value, _ in bounds] + [item.value for item in carried]
-    op = For(operands, types, attributes, (p.region(For.spec, declared),), segments=(1, 1, 1, len(carried)))
-    op.discardable = p.attr_dict(op)
-    return op
+    body = p.region(For.spec, declared)
+    return p.with_dict(For(operands, types, attributes, (body,), segments=(1, 1, 1, len(carried))))
 
 
 def write_for(writer: Writer, op: For, indent: str) -> None:
@@ -81,9 +80,7 @@ def read_loop(p: StatementReader) -> Op:
         results = p.some(lambda: parse_type(p))
     declared = _carry(p, carried, types)
     body = p.region(Loop.spec, declared)
-    op = Loop([item.value for item in carried], results, {}, (body,), segments=(len(carried),))
-    op.discardable = p.attr_dict(op)
-    return op
+    return p.with_dict(Loop([item.value for item in carried], results, {}, (body,), segments=(len(carried),)))
 
 
 def write_loop(writer: Writer, op: Loop, indent: str) -> None:
@@ -147,9 +144,7 @@ def read_if(p: StatementReader) -> Op:
         results = p.comma_list(lambda: parse_type(p), ")")
     then = p.region(If.spec, [])
     otherwise = p.region(If.spec, []) if p.accept("else") else None
-    op = If([condition], results, {}, (then, otherwise), segments=(1,))
-    op.discardable = p.attr_dict(op)
-    return op
+    return p.with_dict(If([condition], results, {}, (then, otherwise), segments=(1,)))
 
 
 def write_if(writer: Writer, op: If, indent: str) -> None:

@@ -75,9 +75,7 @@ def write_entry(writer: Writer, op: Entry, indent: str) -> None:
 def read_function(p: StatementReader, cls: type[Op], attributes: dict[str, Any], declared: list[Argument]) -> Op:
     """Return the body of an entry or function, and its dictionary."""
     body = p.region(cls.spec, declared, implicit=not attributes["function_type"].results)
-    op = cls([], (), attributes, (body,))
-    op.discardable = p.attr_dict(op)
-    return op
+    return p.with_dict(cls([], (), attributes, (body,)))
 
 
 def read_signature(p: StatementReader, attributes: dict[str, Any]) -> list[Argument]:

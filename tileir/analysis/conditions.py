@@ -71,14 +71,14 @@ FALSE = Condition((Guard(number(-1)),))
 
 def compared(predicate: Predicate, signedness: Signedness, a: Affine, b: Affine) -> Condition:
     """Return the condition that a comparison holds."""
-    if predicate in (Predicate.EQUAL, Predicate.NOT_EQUAL):
+    if not predicate.is_order:
         x, y = a.signed, b.signed
         bounds = tuple(guard for guard in (_less(x, y), _less(y, x)) if guard.needs or guard.form.range.low < 0)
         equal = Condition(bounds)
         return equal if predicate is Predicate.EQUAL else ~equal
-    if predicate in (Predicate.GREATER_THAN, Predicate.GREATER_THAN_OR_EQUAL):
+    if predicate.is_greater:
         a, b = b, a
-    strict = predicate in (Predicate.LESS_THAN, Predicate.GREATER_THAN)
+    strict = predicate.is_strict
     if signedness is Signedness.SIGNED or (a.range.low >= 0 and b.range.low >= 0):
         return Condition((_less(a.signed, b.signed, strict),))
     return _unsigned_less(a, b, strict)

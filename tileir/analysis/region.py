@@ -30,7 +30,6 @@ from tileir.analysis.expressions import Expression, Symbol, TooLarge, number
 from tileir.analysis.forms import Affine, Forms, Needs, Reading, Remainder, Tensor, lanes, relaned
 from tileir.analysis.structure import is_visible
 from tileir.ir import types as t
-from tileir.ir.attributes import Predicate
 from tileir.ir.core import Op, Value
 from tileir.ir.types.tiles import kept_dimensions
 from tileir.ops import integer, misc, shapes
@@ -96,15 +95,6 @@ def source_dims(op: Op) -> Dims | None:
     return None
 
 
-_LESS = {
-    Predicate.LESS_THAN: True,
-    Predicate.LESS_THAN_OR_EQUAL: True,
-    Predicate.GREATER_THAN: False,
-    Predicate.GREATER_THAN_OR_EQUAL: False,
-}
-"""True if the left side of a comparison is the lesser one."""
-
-
 @dataclass(frozen=True)
 class Edge:
     """A guard: a comparison that leaves the first elements of the tile along `dim`, or the last; None: all, or none.
@@ -123,12 +113,12 @@ class Edge:
 
 def sides_of(op: integer.CmpI) -> tuple[Value, Value]:
     """Return the side of an inequality that is less where it holds, and the other one."""
-    return (op.lhs, op.rhs) if _LESS[op.comparison_predicate] else (op.rhs, op.lhs)
+    return (op.rhs, op.lhs) if op.comparison_predicate.is_greater else (op.lhs, op.rhs)
 
 
 def is_strict(op: integer.CmpI) -> bool:
     """Return whether an inequality is false for equal numbers."""
-    return op.comparison_predicate in (Predicate.LESS_THAN, Predicate.GREATER_THAN)
+    return op.comparison_predicate.is_strict
 
 
 def edge_of(part: MaskPart, known: Forms) -> Edge | None:
@@ -166,7 +156,7 @@ def end_of_rows(part: MaskPart, dim: int, known: Forms) -> Edge | None:
 
 
 def _is_inequality(op: Op | None) -> TypeGuard[integer.CmpI]:
-    return isinstance(op, integer.CmpI) and op.comparison_predicate in _LESS and op.lhs.tile.number.bits >= 8
+    return isinstance(op, integer.CmpI) and op.comparison_predicate.is_order and op.lhs.tile.number.bits >= 8
 
 
 def _rises(side: Affine, extents: Sequence[int]) -> int | None:

@@ -21,7 +21,7 @@ from tileir.interp.prepare import Linker, Preparation
 from tileir.interp.program import Fetch, Frame, Input, Region, Step, effect_step, fetch, pure_step
 from tileir.interp.tiling import are_distinct
 from tileir.ir import types as t
-from tileir.ir.attributes import Predicate, Signedness
+from tileir.ir.attributes import Signedness
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.rules import Rules
 from tileir.ops.control import For
@@ -170,21 +170,12 @@ def _and(op: AndI) -> Compacted | None:
     return lambda lhs, rhs: lhs.both(rhs) if isinstance(lhs, BoxMask) and isinstance(rhs, BoxMask) else None
 
 
-_ORDERS: dict[Predicate, tuple[bool, int]] = {
-    Predicate.LESS_THAN: (False, 0),
-    Predicate.LESS_THAN_OR_EQUAL: (False, 1),
-    Predicate.GREATER_THAN: (True, 0),
-    Predicate.GREATER_THAN_OR_EQUAL: (True, 1),
-}
-"""For each ordering: True if the operands are swapped, and the number added to the second so that "less" compares
-them."""
-
-
 @pure(CmpI)
 def _compare(op: CmpI) -> Compacted | None:
-    if op.comparison_predicate not in _ORDERS or op.lhs.tile.element is t.I1:
+    predicate = op.comparison_predicate
+    if not predicate.is_order or op.lhs.tile.element is t.I1:
         return None
-    swapped, slack = _ORDERS[op.comparison_predicate]
+    swapped, slack = predicate.is_greater, int(not predicate.is_strict)
     unsigned = op.signedness is Signedness.UNSIGNED
 
     def compare(lhs: object, rhs: object) -> CompactTile | None:

@@ -78,6 +78,21 @@ class Predicate(TextEnum):
     GREATER_THAN_OR_EQUAL = 5
 
     @property
+    def is_order(self) -> bool:
+        """True if one side is less than the other, or not more."""
+        return self not in (Predicate.EQUAL, Predicate.NOT_EQUAL)
+
+    @property
+    def is_strict(self) -> bool:
+        """True for an order that is false for equal numbers."""
+        return self in (Predicate.LESS_THAN, Predicate.GREATER_THAN)
+
+    @property
+    def is_greater(self) -> bool:
+        """True for an order whose left side is the greater one."""
+        return self in (Predicate.GREATER_THAN, Predicate.GREATER_THAN_OR_EQUAL)
+
+    @property
     def mirrored(self) -> Predicate:
         """The predicate that says the same of the operands in the other order."""
         return _MIRRORED.get(self, self)

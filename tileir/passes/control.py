@@ -284,13 +284,6 @@ SPLIT_IN_STEPS = Row(
 SPLIT_ROWS = (SPLIT, SPLIT_IN_STEPS)
 
 THRESHOLD = "cuda_tile.loop_split"
-_SPLITTING = {
-    Predicate.LESS_THAN: (True, False),
-    Predicate.LESS_THAN_OR_EQUAL: (True, True),
-    Predicate.GREATER_THAN: (False, True),
-    Predicate.GREATER_THAN_OR_EQUAL: (False, False),
-}
-"""For each comparison: True if it holds in the first loop, and True if the split is after x."""
 _HEAVY = (LoadPtr, LoadView, StorePtr, StoreView, MmaF, MmaI, Reduce, If, For)
 MOST_SPLIT = 128
 """Operations of a body that is copied."""
@@ -316,7 +309,8 @@ class Splitting(Rebuilding):
     def _split(self, op: For, test: CmpI) -> None:
         on_left = test.lhs is op.body.args[0]
         predicate = test.comparison_predicate if on_left else test.comparison_predicate.mirrored
-        first_holds, behind = _SPLITTING[predicate]
+        # The split is after x, rather than at it, if the answer at x is that of the first loop.
+        first_holds, behind = not predicate.is_greater, predicate.is_strict is predicate.is_greater
         lower, upper, step = self.given([op.lower, op.upper, op.step])
         at = self._split_point(op, self.values[test.rhs if on_left else test.lhs], upper, behind)
         first = self._copy_with(op, test, first_holds, [lower, self._extreme(MinI, op, at, upper), step], op.initial)
@@ -410,7 +404,7 @@ def _is_guard(op: For, test: CmpI) -> bool:
     """Return whether a comparison compares the counter with a value from outside."""
     counter = op.body.args[0]
     others = [value for value in (test.lhs, test.rhs) if value is not counter]
-    if test.parent is not op.body or len(others) != 1 or test.comparison_predicate not in _SPLITTING:
+    if test.parent is not op.body or len(others) != 1 or not test.comparison_predicate.is_order:
         return False
     if splat_of(op.step) != 1 and None in (_number(op.lower, op), _number(others[0], op)):
         return False

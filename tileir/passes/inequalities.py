@@ -16,7 +16,7 @@ from tileir.analysis.forms import Needs
 from tileir.analysis.region import is_strict, parts_of, sides_of
 from tileir.analysis.symbols import Function, Kind, Turn, function
 from tileir.analysis.walk import ProgramPoint, Walk
-from tileir.ir.attributes import Predicate, Signedness
+from tileir.ir.attributes import Signedness
 from tileir.ir.core import Op, Value
 from tileir.ops.control import For, If
 from tileir.ops.core import Constant
@@ -76,7 +76,7 @@ def _of_part(value: Value, tiles: LinearTiles) -> Inequalities:
 
 
 def _compared(op: CmpI, tiles: LinearTiles) -> Inequalities:
-    if op.comparison_predicate in (Predicate.EQUAL, Predicate.NOT_EQUAL):
+    if not op.comparison_predicate.is_order:
         return NOT_SEEN
     lesser, greater = sides_of(op)
     less, more = tiles.of(lesser), tiles.of(greater)

@@ -14,6 +14,7 @@ import pytest
 from harness import BASE_FLOATS, Batch, Case, called, case, compiled, interpreted
 from samples import COUNT, differing
 
+from tests.thorough import sampled
 from tileir.cpu.llvm.engine import host
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Predicate, Rounding, Signedness
@@ -140,7 +141,7 @@ def batch() -> Batch:
     return compiled(EXACT)
 
 
-@pytest.mark.parametrize("found", EXACT, ids=lambda found: found.name)
+@pytest.mark.parametrize("found", sampled(EXACT, 4), ids=lambda found: found.name)
 def test_exact_operations_equal_the_interpreter(batch: Batch, found: Case) -> None:
     arrays = found.operands()
     actual, reference = batch.result(found, arrays), interpreted(found.op, arrays)

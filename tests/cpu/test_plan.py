@@ -14,6 +14,7 @@ import pytest
 import tileir
 from tests.cpu.anew import plan_of_text, planned
 from tests.cpu.test_deferred_products import program
+from tests.thorough import sampled
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.engine import Host
 from tileir.cpu.plan import STRATEGIES, KernelPlan, plan_of
@@ -48,7 +49,7 @@ def test_a_plan_reads_as_expected(path: Path, target: Host, bless: bool) -> None
     assert "\n".join(texts) == expected.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", sampled(STRATEGIES, 2))
 def test_kernels_compute_the_same_without_a_strategy(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     planned(monkeypatch, strategy)
     for example in RUN:

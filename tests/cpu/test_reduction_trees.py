@@ -251,6 +251,7 @@ def depth(count: int, kind: str) -> int:
     return count.bit_length() - 1 if kind == REDUCE else 8 * math.ceil(math.log(count, 8))
 
 
+@pytest.mark.thorough
 @settings(max_examples=25, deadline=None)
 @given(
     element=st.sampled_from(["bf16", "f16", "f32"]),

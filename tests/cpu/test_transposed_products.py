@@ -86,7 +86,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="protects pages with 
 
 @linux
 @pytest.mark.parametrize("element", sampled(DTYPES, 2))
-@pytest.mark.parametrize("turned_a", [False, True], ids=["a plain", "a turned"])
+@pytest.mark.parametrize("turned_a", sampled([False, True], 2), ids=["a plain", "a turned"])
 def test_few_rows_at_all_borders(element, turned_a, made):
     text = program(element, (turned_a, True), size=TILE)
     for m in ROWS:

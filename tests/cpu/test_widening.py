@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from llvmlite import ir
 
+from tests.thorough import sampled
 from tileir.cpu.emit import emitter
 from tileir.cpu.emit.elements import FLOAT, I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
@@ -228,7 +229,7 @@ def test_a_function_that_has_forms_for_vectors(width: int) -> None:
 # ---------------------------------------------------------------- loads under a condition
 
 
-@pytest.mark.parametrize("element", [I8, I32, I64, FLOAT])
+@pytest.mark.parametrize("element", sampled([I8, I32, I64, FLOAT], 2))
 @pytest.mark.parametrize("step", [0, 1, 3, None])
 def test_what_a_condition_leaves_out_is_not_read(step: int | None, element: ir.Type, width: int) -> None:
     """The addresses of the lanes left out lead nowhere."""

@@ -251,6 +251,7 @@ assert dict(os.environ) == before
 """
 
 
+@pytest.mark.thorough
 def test_children_are_told_what_their_parent_has_enabled(parent):
     """In a new interpreter, whose environment is that of no other process."""
     parent.write_text(PARENT + SWITCHES)

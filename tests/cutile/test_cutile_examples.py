@@ -35,6 +35,7 @@ def test_the_examples_know_nothing_of_tileir():
     assert not [script.name for script in SCRIPTS if "tileir" in script.read_text(encoding="utf-8")]
 
 
+@pytest.mark.thorough
 def test_the_notebook_runs_in_jupyter():
     nbformat = pytest.importorskip("nbformat", reason="needs a notebook's parts: pip install '.[notebook]'")
     nbclient = pytest.importorskip("nbclient", reason="needs a notebook's parts: pip install '.[notebook]'")

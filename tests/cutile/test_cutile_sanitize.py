@@ -144,7 +144,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("how", sampled(["spawn", "fork", "python"], 2))
+@pytest.mark.parametrize("how", sampled(["python", "spawn", "fork"], 3))
 def test_what_children_do_wrong_is_reported_by_their_parent(how, tmp_path) -> None:
     (tmp_path / "child.py").write_text(CHILD)
     (tmp_path / "parent.py").write_text(PARENT)

@@ -48,6 +48,7 @@ def test_jobs_on_dask_end_as_on_this_machine(client: Any, tmp_path: Path) -> Non
         assert [row.answer["square"] for row in store.rows("done")] == [number**2 for number in range(20)]
 
 
+@pytest.mark.thorough
 def test_workers_killed_at_random_lose_no_job(client: Any, tmp_path: Path) -> None:
     count, killed, stop = 200, [], threading.Event()
     choose = random.Random(5)
@@ -83,6 +84,7 @@ def test_workers_killed_at_random_lose_no_job(client: Any, tmp_path: Path) -> No
         assert [row.answer["square"] for row in store.rows()] == [number**2 for number in range(total)]
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_is_started_again_loses_no_job(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="needs dask: pip install '.[dask]'")
     begin = time.monotonic()
@@ -120,6 +122,7 @@ def test_workers_of_ray_that_are_killed_lose_no_job(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("[0-9]*"))) == 4, "four workers were killed"
 
 
+@pytest.mark.thorough
 def test_jobs_on_ray_end_as_on_this_machine(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs ray: pip install '.[ray]'")
     from tests.farm.test_farm_command import DOUBLE

@@ -129,6 +129,7 @@ def test_a_store_is_driven_by_one_process(tmp_path: Path) -> None:
         assert other.counts() == {}
 
 
+@pytest.mark.thorough
 def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
     jobs = [job(number, more="x" * 4096) for number in range(30)]
     with JobStore(tmp_path / "store.db") as store:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.thorough import sampled
 from tileir.cli import main
 from tileir.fuzz import jobs, reducing
 from tileir.fuzz.faulty import outcomes
@@ -66,10 +67,17 @@ def dies(found: FaultyOutcome) -> FaultyOutcome:
 
 @pytest.mark.parametrize(
     ("ends", "name", "text"),
-    [
-        (lambda found: replace(found, trap=None), "cpu-difference-", "interp stops in load_ptr_tko, cpu does not\n"),
-        (dies, "cpu-crashed-", "SIGKILL"),
-    ],
+    sampled(
+        [
+            (
+                lambda found: replace(found, trap=None),
+                "cpu-difference-",
+                "interp stops in load_ptr_tko, cpu does not\n",
+            ),
+            (dies, "cpu-crashed-", "SIGKILL"),
+        ],
+        2,
+    ),
 )
 def test_a_finding_is_reduced_with_its_arguments_and_shown_again(
     capsys: pytest.CaptureFixture[str],

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.fuzz.faulty.campaign import BATCH, findings
+from tests.thorough import sampled
 
 COUNT = 60
 
 
-@pytest.mark.parametrize("first", [0, BATCH])
+@pytest.mark.parametrize("first", sampled([0, BATCH], 2))
 def test_both_targets_do_the_same_with_faulty_programs(first: int) -> None:
     assert findings(first, COUNT, jobs=1) == []

@@ -99,6 +99,7 @@ NOT_GENERATED = {
 """The operations that no valid program of a seed has, by the reason. Those of faulty programs are others."""
 
 
+@pytest.mark.thorough
 def test_valid_programs_have_every_operation_but_those_that_are_named() -> None:
     made = {op.spec.name for seed in range(120) for op in program_of(seed, ProgramGrammar(40)).walk()}
     asked = ProgramGrammar(60, tuple((kind, 3) for kind in ASKED), swarm=1)
@@ -146,6 +147,7 @@ def test_our_engines_agree_on_some_programs(capsys: pytest.CaptureFixture[str]) 
     assert not Path("fuzz-findings").exists()
 
 
+@pytest.mark.thorough
 def test_a_difference_is_put_into_a_bucket_reduced_and_shown_again(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

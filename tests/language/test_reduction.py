@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tests.interp.interp_kernels import function
+from tests.thorough import sampled
 
 pytestmark = pytest.mark.not_on("ttir", "gpu")
 """Of floats the specification leaves the order open: `test_ttir_reduction` has the cases where it does not matter."""
@@ -114,7 +115,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("ty", "operation", "identity"), CASES)
+@pytest.mark.parametrize(("ty", "operation", "identity"), sampled(CASES, 4))
 def test_one_operation_is_folded_with_the_bits_of_the_general_evaluation(target, ty, operation, identity):
     ways = [("reduce", 0, False), ("reduce", 2, False), ("scan", 1, False), ("scan", 2, True)]
     bodies = [body_of(operation, ty, plain) for plain in (True, False)]

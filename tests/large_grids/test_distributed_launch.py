@@ -505,6 +505,7 @@ def test_workers_killed_in_the_middle_lose_nothing(client: Any) -> None:
     killer.join(PATIENCE)
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_is_started_again_loses_nothing(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="needs dask: pip install '.[dask]'")
     import dask.array as da
@@ -555,6 +556,7 @@ def test_a_file_on_a_full_disk_is_refused_before_anything_is_written(tmp_path: P
     assert said == ["no room for the 512000 bytes that the kernel may write False", "True False"]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not sending.PLACE.exists(), reason="needs a file system in memory")
 def test_arrays_travel_where_the_shared_memory_gets_full(monkeypatch: pytest.MonkeyPatch, workers: Executor) -> None:
     asked: list[int] = []

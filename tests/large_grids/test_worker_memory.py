@@ -65,6 +65,7 @@ def test_bands_of_files_have_room_in_the_memory_of_a_worker(client: Any, tmp_pat
     assert np.allclose(y[:-256:1000], 1 / COLUMNS, rtol=1e-5) and restarts(client) == 0
 
 
+@pytest.mark.thorough
 def test_a_band_by_which_workers_end_is_an_error_with_numbers(client: Any, tmp_path: Path) -> None:
     x, y = files(tmp_path)
     with pytest.raises(RuntimeError, match=r"a band is given up: workers .* ended; 1 had more memory .* \d{9,} bytes"):

@@ -182,6 +182,7 @@ def test_shards_are_written_as_a_whole(tmp_path: Path, workers: Executor, monkey
 # ---------------------------------------------------------------- Dask
 
 
+@pytest.mark.thorough
 def test_workers_of_dask_that_are_killed_lose_nothing(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="needs dask: pip install '.[dask]'")
     multiply, grid, given = of_product()

@@ -12,6 +12,7 @@ import pytest
 from structural import program
 
 import tileir
+from tests.thorough import sampled
 from tileir.analysis import placement, walk
 from tileir.ir.compare import identical
 from tileir.ops.calls import Call
@@ -105,7 +106,7 @@ def calls(module: tileir.Module, level: int) -> int:
 
 
 @pytest.mark.parametrize("text", [chain, entries, functions])
-@pytest.mark.parametrize("level", range(1, len(LEVELS)))
+@pytest.mark.parametrize("level", sampled(range(1, len(LEVELS)), 3))
 def test_work_grows_with_the_program_and_no_faster(text: Callable[[int], str], level: int) -> None:
     short, long = (tileir.parse(text(count)) for count in (8, 32))
     assert tileir.verify(short).ok and tileir.verify(long).ok

@@ -156,7 +156,7 @@ CASES = [(program, tool) for program in DEEP for tool in TOOLS if (program, tool
 """A view has no limit of iterations of its own: it pictures a kernel that does not end for as long."""
 
 
-@pytest.mark.parametrize(("program", "tool"), sampled(CASES, 2))
+@pytest.mark.parametrize(("program", "tool"), sampled(CASES, 5))
 def test_a_deep_program_goes_through(program: str, tool: str) -> None:
     kernel = tileir.parse(DEEP[program]())["k"]
     if program == "endless loops" and tool in ("interp", "cpu"):

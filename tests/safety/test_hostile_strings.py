@@ -155,7 +155,7 @@ def test_diagnostics_can_be_shown(string: str) -> None:
 
 
 @pytest.mark.parametrize("words", [["check"], ["run", "--grid", "1"], ["bench", "--grid", "1"], ["compile"]])
-@pytest.mark.parametrize("kind", ["newline", "terminal", "direction", "not UTF-8", "very long"])
+@pytest.mark.parametrize("kind", sampled(["newline", "terminal", "direction", "not UTF-8", "very long"], 3))
 def test_the_command_line_shows_nothing_that_controls_a_terminal(
     kind: str, words: list[str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 import tileir
 from tests.golden.arguments import arguments, runs
 from tests.sanitize.corpus_programs import Case, clean_cases
+from tests.thorough import sampled
 from tileir import cutile
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
@@ -56,7 +57,7 @@ def test_an_example_has_no_finding_and_the_right_results(example: Example) -> No
         assert np.abs(np.asarray(given[name], np.float64) - expected).max() <= example.tolerance * scale
 
 
-@pytest.mark.parametrize("script", sorted(CUTILE.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("script", sampled(sorted(CUTILE.glob("*.py")), 3), ids=lambda path: path.stem)
 def test_a_cutile_example_has_no_finding(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
     if "import torch" in script.read_text(encoding="utf-8"):

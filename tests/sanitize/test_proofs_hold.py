@@ -78,7 +78,7 @@ def test_of_an_example(example: Example) -> None:
     assert tally.count("races", Answer.ABSENT) or example.name == "mutex"
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("script", sampled(SCRIPTS, 3), ids=lambda path: path.stem)
 def test_of_a_cutile_example(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
     pytest.importorskip("torch", reason="the examples compare with torch")

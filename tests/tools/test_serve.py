@@ -217,6 +217,7 @@ def test_more_time_than_there_is_ends_the_process() -> None:
         workers.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system holds no process to its memory")
 def test_more_memory_than_there_is_is_said() -> None:
 

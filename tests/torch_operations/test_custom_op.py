@@ -106,6 +106,7 @@ def test_gradients_are_those_of_the_backward_kernel(cube: Any) -> None:
     assert torch.autograd.gradcheck(lambda x: cube(x.t()), (randn(3, 5),))
 
 
+@pytest.mark.thorough
 def test_a_module_compiles_into_one_graph(cube: Any) -> None:
     network, x = Network(cube), randn(4, 5)
     expected = network(x)

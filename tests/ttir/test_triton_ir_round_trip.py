@@ -9,6 +9,7 @@ import tileir
 from tests.differential import exact_part, outcome
 from tests.golden.arguments import Run, arguments, runs
 from tests.targets import ttir
+from tests.thorough import sampled
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, Hidden
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.triton import from_ttir
@@ -28,7 +29,7 @@ def memory(hidden: Hidden, blocks: int) -> np.ndarray | None:
 
 
 @each_run
-@pytest.mark.parametrize("target", ["interp", "cpu"])
+@pytest.mark.parametrize("target", sampled(["cpu", "interp"], 2))
 def test_a_golden_program_computes_the_same(place: str, text: str, entry: str, run: Run, target: str) -> None:
     kernel = tileir.parse(text)[entry]
     try:

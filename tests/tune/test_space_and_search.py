@@ -77,6 +77,7 @@ def test_an_exhaustive_search_tries_all_and_a_random_one_a_part_of_them() -> Non
     assert isinstance(search_of("random", SPACE, 3, 0), ListedSearch)
 
 
+@pytest.mark.thorough
 def test_a_led_search_tries_each_point_once_and_the_first_configuration_first() -> None:
     pytest.importorskip("optuna", reason="needs optuna: pip install '.[tune]'")
     every = {name_of(point) for point in SPACE}

@@ -149,6 +149,7 @@ def broken():
 """
 
 
+@pytest.mark.thorough
 def test_a_search_of_the_library_is_made_here(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("cuda.tile", reason="needs cuda-tile: pip install '.[cutile]'")
     Path("add.py").write_text(SEARCH)

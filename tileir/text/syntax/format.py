@@ -118,8 +118,6 @@ def format_reader(cls: type[Op]) -> ReadOp:
     reads = tuple(directive.read for directive in directives(spec))
     count = len(spec.operands)
     known, copies = inference(spec)
-    is_fixed = spec.fixed_segments is not None and not any(result.variadic for result in spec.results)
-    finish = _finish_fixed if is_fixed else _finish
     holds_elements = any(isinstance(directive, ConstantElements) for directive in directives(spec))
 
     def read(p: StatementReader) -> Op:
@@ -131,7 +129,7 @@ def format_reader(cls: type[Op]) -> ReadOp:
             slots[target] = slots[source] if derive is None else derive(slots[source])
         if holds_elements:
             _keep_elements(p, draft)
-        op = finish(cls, p, draft)
+        op = _finish(cls, p, draft)
         op.discardable = draft.discardable
         return op
 
@@ -172,34 +170,30 @@ def _keep_elements(p: StatementReader, draft: Draft) -> None:
         draft.attributes["value"] = value
 
 
-def _finish_fixed(cls: type[Op], p: StatementReader, draft: Draft) -> Op:
-    """Make an operation whose operands are all single and whose results are too."""
-    groups, slots = draft.groups, draft.slots
-    count = len(groups)
-    for position in range(count):
-        value = groups[position]
-        if value.type is not slots[position]:
-            p.check_type(value, slots[position], draft.marks[position])
-    return cls(groups, slots[count:], draft.attributes or NO_ATTRIBUTES, (), UNKNOWN, cls.spec.fixed_segments)
-
-
 def _finish(cls: type[Op], p: StatementReader, draft: Draft) -> Op:
+    """Make the operation, whose operands must have the types that are stated or follow."""
+    groups, slots = draft.groups, draft.slots
     flat: list[Value] = []
     segments: list[int] = []
-    for group, expected, mark in zip(draft.groups, draft.slots, draft.marks):
+    for group, expected, mark in zip(groups, slots, draft.marks):
         begin = len(flat)
         if isinstance(group, list):
             types = expected if isinstance(expected, list) else [expected] * len(group)
             p.check_types(types, group, mark)
             flat += group
         elif group is not None:
-            p.check_type(group, expected, mark)
+            if group.type is not expected:
+                p.check_type(group, expected, mark)
             flat.append(group)
         segments.append(len(flat) - begin)
     results: list[Type] = []
-    for type in draft.slots[len(draft.groups) :]:
-        results += type if isinstance(type, list) else [type]
-    return cls(flat, results, draft.attributes, (), UNKNOWN, tuple(segments))
+    for type in slots[len(groups) :]:
+        if isinstance(type, list):
+            results += type
+        else:
+            results.append(type)
+    sizes = cls.spec.fixed_segments or tuple(segments)
+    return cls(flat, results, draft.attributes or NO_ATTRIBUTES, (), UNKNOWN, sizes)
 
 
 # ---------------------------------------------------------------- writing

@@ -12,7 +12,9 @@ from tileir.examples import FOLDER
 from tileir.gpu import compiler, executable, vendor
 from tileir.gpu.object_files import cubin_kernels
 
-ADD, TOTAL, HELLO = (str(FOLDER / f"{name}.mlir") for name in ("vector_add", "reduction", "hello_grid"))
+ADD, TOTAL, HELLO, GEMM = (
+    str(FOLDER / f"{name}.mlir") for name in ("vector_add", "reduction", "hello_grid", "gemm_views")
+)
 
 
 @pytest.fixture
@@ -91,6 +93,12 @@ class TestForms:
         ran = tileir("compile", ADD, "--target", "sm_90", "--explain", "--warps", "2", "--stages", "5")
         assert ran.status == 0
         assert "tile block: 2 warps, pipelines of 5 stages" in ran.out
+
+    def test_descriptors_that_a_launch_makes_are_explained(self, tileir) -> None:
+        ran = tileir("compile", GEMM, "--target", "sm_90", "--aligned", "--explain")
+        rows = [line.split() for line in ran.out.splitlines()]
+        assert ["p9", "p0", "p3", "x", "p5", "p6", "FLOAT16", "128", "x", "64", "128", "bytes", "zero"] in rows
+        assert ["p11", "p2", "p3", "x", "p4", "p8", "FLOAT32", "128", "x", "32", "128", "bytes", "zero"] in rows
 
     def test_what_did_not_fit_is_explained(self, tileir) -> None:
         text = Gemm(tile=(256, 256, 64)).text.encode()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tileir.gpu.arch import Arch, Vendor, nvidia
+from tileir.gpu.descriptors import DESCRIPTOR_BYTES, TensorMap
 from tileir.gpu.driver import GpuDevice
 
 HOPPER = nvidia(90)
@@ -17,7 +18,7 @@ HOPPER = nvidia(90)
 
 @dataclass
 class Launched:
-    """One launch: its kernel, how the driver was told to run it, and its parameters as 8 bytes each."""
+    """One launch: its kernel, how the driver was told to run it, and the first 8 bytes of each parameter."""
 
     kernel: str
     threads: int
@@ -50,6 +51,7 @@ class FakeDriver:
     """Bytes and stream of everything that was borrowed."""
     events: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
+    encoded: list[TensorMap] = field(default_factory=list)
     unloads: int = 0
     current: int = 0
     capturing: set[int] = field(default_factory=set)
@@ -82,6 +84,11 @@ class FakeDriver:
 
     def function(self, library, kernel, threads, cluster, shared, name=""):
         return FakeFunction(kernel, threads, cluster, shared)
+
+    def encode(self, described):
+        """A descriptor that begins with its number."""
+        self.encoded.append(described)
+        return (ctypes.c_ubyte * DESCRIPTOR_BYTES)(len(self.encoded))
 
     def launch(self, function, grid, parameters, stream):
         addresses = ctypes.cast(parameters, ctypes.POINTER(ctypes.c_void_p))

@@ -1,5 +1,6 @@
 /* A CUDA driver without a GPU: two devices whose memory is that of the process. Every call that matters is written to
- * standard error, one line each; kernels do nothing. FAKE_INIT and FAKE_LAUNCH are errors to be returned. */
+ * standard error, one line each; kernels do nothing. FAKE_INIT, FAKE_LAUNCH and FAKE_ENCODE are errors to be returned,
+ * FAKE_VERSION is the version of the driver. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -24,7 +25,9 @@ static Result error_of(const char *name) {
 static Address memory(size_t size) { return (Address)aligned_alloc(256, (size + 255) / 256 * 256); }
 
 Result cuInit(unsigned flags) { return error_of("FAKE_INIT"); }
-Result cuDriverGetVersion(int *version) { return *version = 13010, 0; }
+Result cuDriverGetVersion(int *version) {
+  return *version = error_of("FAKE_VERSION") ? error_of("FAKE_VERSION") : 13010, 0;
+}
 Result cuDeviceGetCount(int *count) { return *count = 2, 0; }
 Result cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal < 2 ? 0 : 101; }
 Result cuDeviceGetName(char *name, int length, int device) { return snprintf(name, length, "Fake GPU %d", device), 0; }
@@ -136,9 +139,32 @@ Result cuLaunchKernelEx(const struct Config *config, void *kernel, void **parame
   return 0;
 }
 
+static void say_longs(const char *what, const uint64_t *numbers, unsigned count) {
+  fprintf(stderr, ", %s", what);
+  for (unsigned i = 0; i < count; i++) fprintf(stderr, " %lu", (unsigned long)numbers[i]);
+}
+static void say_words(const char *what, const unsigned *numbers, unsigned count) {
+  fprintf(stderr, ", %s", what);
+  for (unsigned i = 0; i < count; i++) fprintf(stderr, " %u", numbers[i]);
+}
+
+Result cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *extents,
+                              const uint64_t *strides, const unsigned *box, const unsigned *steps, int interleave,
+                              int swizzle, int promotion, int fill) {
+  if ((Address)map % 64 || error_of("FAKE_ENCODE")) return 1;
+  fprintf(stderr, "describe type %d at %zu", type, (size_t)address);
+  say_longs("extents", extents, rank);
+  say_longs("strides", strides, rank - 1);
+  say_words("box", box, rank);
+  say_words("steps", steps, rank);
+  SAY(", how %d %d %d %d", interleave, swizzle, promotion, fill);
+  return memset(map, 0xff, 128), 0;
+}
+
 Result cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status) {
   Dl_info own;
   dladdr((void *)cuInit, &own);
+  if (version >= 12000 && strcmp(name, "cuGetProcAddress") == 0) name = "cuGetProcAddress_v2";
   *function = dlsym(dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD), name);
   if (status) *status = *function ? 0 : 1;
   return *function ? 0 : 500;

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -15,8 +17,12 @@ import pytest
 import tileir
 from tests.gpu.driver_calls import SharedDriverCalls
 from tileir.gpu import cuda_driver, driver
-from tileir.gpu.arch import Vendor
+from tileir.gpu.arch import Vendor, arch_named
+from tileir.gpu.compiler import CompileOptions, compile_ttir
 from tileir.gpu.driver import failure
+from tileir.gpu.ttir.ir.builder import Builder
+from tileir.gpu.ttir.ir.code import I32, TtirBlock, TtirFunction, TtirType
+from tileir.gpu.ttir.ir.text import function_text
 
 HERE = Path(__file__).parent
 HAS_BINDINGS = (
@@ -64,6 +70,14 @@ def launch(*how):
 """
 
 
+ENCODE = """
+import ctypes
+from tileir.gpu.descriptors import TensorMap
+found = driver.encode(TensorMap(6, 4096, {}))
+print(len(found), ctypes.addressof(found) % 128)
+"""
+
+
 @needs_driver
 class TestCalls(SharedDriverCalls):
     def test_devices(self, calls):
@@ -102,6 +116,28 @@ class TestCalls(SharedDriverCalls):
             "room for k of 128, shared 1000",
             "together: launch k over 4 3 2 of 128 1 1, shared 1000, on 77: 7 8",
         ]
+
+    def test_a_tensor_is_described(self, calls):
+        out, said = calls(ENCODE.format("(64, 5, 3), (4096, 1 << 20), (64, 1, 1), 3, True, 2"))
+        assert out == ["128 0"]
+        assert said == [
+            "describe type 6 at 4096, extents 64 5 3, strides 4096 1048576, box 64 1 1, steps 1 1 1, how 0 3 2 1"
+        ]
+
+    @pytest.mark.parametrize(
+        ("rows", "version", "kept"),
+        [(1, 13010, False), (1023, 13010, False), (1025, 13010, True), (1, 13020, True), (1, 12080, False)],
+    )
+    def test_older_drivers_set_a_bit_too_many_for_small_tensors(self, calls, rows, version, kept):
+        script = ENCODE.format(f"(64, {rows}), (128,), (64, 1), 3, False, 2")
+        script += "print([at for at, byte in enumerate(bytes(found)) if byte != 255])"
+        assert calls(script, FAKE_VERSION=version)[0][1] == str([] if kept else [10])
+
+    def test_a_tensor_that_the_driver_refuses_to_describe(self, calls):
+        script = ENCODE.format("(64,), (), (64,), 3, False, 2").replace("\nfound", "\ntry: found").partition("print")[0]
+        script += "\nexcept Exception as e: print(type(e).__name__, e)"
+        out, _ = calls(script, FAKE_ENCODE=1)
+        assert out[0].startswith("UnsupportedError") and "failed at describing a tensor" in out[0]
 
     def test_memory_is_borrowed_from_a_pool_of_ours(self, calls):
         _, said = calls("for _ in range(2): driver.give_back(driver.borrow(100, 3), 3)")
@@ -224,3 +260,69 @@ class TestMissingParts:
     def test_a_driver_that_does_not_start(self, monkeypatch):
         self.bindings(monkeypatch, lambda flags: (SimpleNamespace(name="CUDA_ERROR_SYSTEM_NOT_READY"),))
         assert self.refusal() == "the NVIDIA driver does not start (CUDA_ERROR_SYSTEM_NOT_READY)"
+
+
+ORACLE = """
+import json, os, sys, sysconfig
+from types import SimpleNamespace
+import triton
+from triton.backends.nvidia.driver import make_tensordesc_arg
+from tileir.gpu.descriptors import CopyLayout, DescriptorParameter, tensor_map
+sys.setdlopenflags(os.RTLD_LAZY)
+import cuda_utils
+triton.runtime.driver.set_active(SimpleNamespace(utils=cuda_utils))
+for size, facts, address, shape, strides, padding in json.loads(sys.stdin.read()):
+    base = SimpleNamespace(data_ptr=lambda: address)
+    how = dict(padding=padding, round_f32_to_tf32=False)
+    make_tensordesc_arg(SimpleNamespace(base=base, shape=shape, strides=[*strides, 1], **how), facts, None)
+    numbers = [("constant", number) for number in (address, *shape, *strides)]
+    address, extents, strides = numbers[0], numbers[1:len(shape) + 1], numbers[len(shape) + 1:]
+    ours = DescriptorParameter("", size, address, tuple(extents), tuple(strides), padding == "nan")
+    driver.encode(tensor_map(ours, CopyLayout.of(facts), ()))
+"""
+TENSORS = [
+    (1, "f8E4M3FN", (128, 64), (4096, (1 << 31) - 1, 48), (64,), "zero"),
+    (1, "i8", (16, 128), (4096, 5, 7), (1 << 30,), "zero"),
+    (2, "f16", (64, 64), (1 << 47, 4096, 4096), (4096,), "nan"),
+    (2, "f16", (1, 1, 128, 256), (4096, 3, 9, 100, 1000), (1 << 38, 1 << 20, 1008), "zero"),
+    (2, "bf16", (64, 32), (4096, 1, 1), (16,), "nan"),
+    (4, "f32", (1, 1, 1, 32, 32), (4096, 1, 2, 3, 40, 50), (1 << 24, 1 << 20, 1 << 16, 64), "nan"),
+    (4, "i32", (32, 16), (4096, 64, 64), (64,), "zero"),
+    (8, "f64", (32, 32), (4096, 64, 64), (64,), "zero"),
+    (8, "i64", (64,), (4096, 1000), (), "zero"),
+]
+"""Bytes of an element and its type, tile, address and extents, strides, padding."""
+
+
+def layouts_of_tiles() -> list[dict[str, object]]:
+    """What Triton's compiler says of the descriptors of `TENSORS`, in order."""
+    body = TtirBlock(tuple(TtirType(f"!tt.tensordesc<{'x'.join(map(str, row[2]))}x{row[1]}>") for row in TENSORS))
+    build = Builder(body)
+    zero = build.integer(I32, 0)
+    for descriptor, (_, element, tile, *_) in zip(body.arguments, TENSORS):
+        type = TtirType(element, tile)
+        loaded = build.op("tt.descriptor_load", descriptor, *(zero,) * len(tile), type=type, cache=1, evict=1)
+        build.effect("tt.descriptor_store", descriptor, loaded, *(zero,) * len(tile))
+    build.effect("tt.return")
+    made = compile_ttir(function_text(TtirFunction("k", body)), arch_named("sm_90"), CompileOptions(), ["ttgir"])
+    found: list[dict[str, object]] = made.metadata["tensordesc_meta"]
+    return found
+
+
+@needs_driver
+def test_tensors_are_described_as_by_triton(libraries, calls, monkeypatch):
+    """Triton's own launcher is compiled with the driver that has no GPU, and gets the same tensors."""
+    triton = pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
+    nvidia = Path(triton.__file__).parent / "backends" / "nvidia"
+    headers = [f"-I{nvidia / 'include'}", f"-I{sysconfig.get_path('include')}"]
+    target = libraries / f"cuda_utils{sysconfig.get_config_var('EXT_SUFFIX')}"
+    subprocess.run(["cc", "-shared", "-fPIC", "-w", *headers, "-o", target, nvidia / "driver.c", "-ldl"], check=True)
+    rows = [
+        (size, facts, address, shape, strides, padding)
+        for facts, (size, _, _, (address, *shape), strides, padding) in zip(layouts_of_tiles(), TENSORS)
+    ]
+    monkeypatch.setenv("PYTHONPATH", str(libraries))
+    _, said = calls(f"import io, sys\nsys.stdin = io.StringIO({json.dumps(rows)!r})\n{ORACLE}")
+    theirs, ours = said[::2], said[1::2]
+    assert len(theirs) == len(TENSORS)
+    assert ours == theirs

@@ -206,8 +206,8 @@ class FakeRoute:
         self.asked.append((device.ordinal, *variant.aligned))
         self.requested.append(variant.requested)
         self.variants.append(variant)
-        narrow = () if variant.wide_extents else self.narrow
-        made = Executable(b"", "wide" if variant.wide_extents else "k", hidden=self.hidden, narrow=narrow)
+        narrow = () if variant.by_address else self.narrow
+        made = Executable(b"", "wide" if variant.by_address else "k", hidden=self.hidden, narrow=narrow)
         return made, Library(driver, b"", "kernel @k"), self.sites
 
 
@@ -241,7 +241,7 @@ class TestExtents:
         for extents in ((-1, 5), (1, -1), (1, np.uint32((1 << 31) + 7)), (1, (1 << 31) - 1)):
             launches(*extents)
         (route,) = launches.routes
-        assert {variant.wide_extents for variant in route.variants} == {False, True}
+        assert {variant.by_address for variant in route.variants} == {False, True}
         assert [launched.kernel for launched in launches.driver.launches] == ["k", "wide", "wide", "k"]
 
 

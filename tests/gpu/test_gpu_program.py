@@ -10,6 +10,7 @@ from tileir.cache import Cache
 from tileir.gpu import program
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, CompileOptions, RegisterError, RequestedOptions
+from tileir.gpu.descriptors import CopyLayout, DescriptorParameter
 from tileir.gpu.executable import Executable, Scratch
 from tileir.gpu.object_files import cubin_kernels
 from tileir.gpu.program import ALIGNED, UNKNOWN, aligned_facts, executable, has_facts
@@ -50,12 +51,22 @@ def compilations(monkeypatch):
 
     def compile_ttir(text, arch, options, stages):
         asked.append((text, arch, options, tuple(stages)))
-        facts = dict.fromkeys(("shared", "global_scratch_size", "profile_scratch_size"), 0)
+        facts = dict.fromkeys(("shared", "global_scratch_size", "profile_scratch_size", "tensordesc_meta"), 0)
         return Artifacts({}, b"cubin", facts | {"name": "k", "num_warps": 4, "num_ctas": 1, "global_scratch_align": 1})
 
     monkeypatch.setattr(program, "compile_ttir", compile_ttir)
     monkeypatch.setattr(Executable, "require_parameters", lambda made, given: None)
     return asked
+
+
+TENSOR = DescriptorParameter(
+    "!tt.tensordesc<64x32xf16>",
+    2,
+    ("arith.addi", 64, ("parameter", 0), ("constant", 32)),
+    (("parameter", 1), ("constant", 96)),
+    (("parameter", 2),),
+    pads_with_nan=True,
+)
 
 
 class TestCache:
@@ -94,7 +105,8 @@ class TestCache:
             threads=256,
             cluster=2,
             shared=99,
-            hidden=(Mailbox(), BlockMemory(64), GlobalMemory("g"), ConstantMemory(b"\0\xff")),
+            hidden=(Mailbox(), BlockMemory(64), GlobalMemory("g"), ConstantMemory(b"\0\xff"), TENSOR),
+            layouts=(CopyLayout(6, (64, 32), 3),),
             scratch=Scratch(128, 64),
             sites=(3, 7),
             narrow=(("arith.muli", 32, ("parameter", 1), ("constant", 4)),),

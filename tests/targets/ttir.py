@@ -16,10 +16,12 @@ from tests import ttir_machine
 from tests.differential import Outcome
 from tests.golden.arguments import aligned
 from tests.ttir_machine import Allocation, allocation
+from tests.ttir_machine.descriptors import Descriptor, checked
 from tests.ttir_machine.values import GARBAGE
 from tileir.gpu import mailbox
 from tileir.gpu.arch import arch_named
-from tileir.gpu.extents import LIMIT, evaluated
+from tileir.gpu.descriptors import MAX_EXTENT, DescriptorParameter
+from tileir.gpu.expressions import evaluated
 from tileir.gpu.mailbox import Mail
 from tileir.gpu.program import ALIGNED, UNKNOWN, has_facts
 from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
@@ -27,7 +29,6 @@ from tileir.gpu.ttir.lowering import (
     BlockMemory,
     ConstantMemory,
     GlobalMemory,
-    Hidden,
     Mailbox,
     ParameterFacts,
 )
@@ -39,13 +40,15 @@ from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
 from tileir.runtime.arrays import Array
 from tileir.runtime.module import bind, target_named
 
+Memory = GlobalMemory | ConstantMemory | BlockMemory | Mailbox
+
 
 def lowered(
-    kernel: tileir.Kernel, arch: str, facts: Sequence[ParameterFacts] = (), wide_extents: bool = False
+    kernel: tileir.Kernel, arch: str, facts: Sequence[ParameterFacts] = (), by_address: bool = False
 ) -> LoweredEntry:
     """The TTIR of a kernel. Raises UnsupportedError."""
     functions = [item for item in kernel.module.items if isinstance(item, Func)]
-    return lower_entry(kernel.entry, functions, arch_named(arch), facts, wide_extents)
+    return lower_entry(kernel.entry, functions, arch_named(arch), facts, by_address)
 
 
 def outcome(
@@ -100,7 +103,7 @@ class PreparedLaunch:
     """Arguments of the machine; `keep` are the arrays that memory lies in."""
 
     program: LoweredEntry
-    values: list[int | np.generic]
+    values: list[int | np.generic | Descriptor]
     allocations: list[Allocation]
     keep: list[np.ndarray]
     mailbox: np.ndarray | None = None
@@ -129,8 +132,9 @@ def trap(mail: Mail, kernel: tileir.Kernel) -> tileir.Trap | None:
     return tileir.Trap(text, kernel=kernel.name, block=failure.block, op=failure.op.spec.name, loc=failure.op.loc)
 
 
-def number(value: int | np.generic) -> int:
+def number(value: int | np.generic | Descriptor) -> int:
     """A parameter as a number without sign."""
+    assert not isinstance(value, Descriptor)
     if isinstance(value, int):
         return value
     raw = np.asarray(value)
@@ -138,7 +142,7 @@ def number(value: int | np.generic) -> int:
 
 
 def _bits(argument: Argument) -> int:
-    """An integer or an address as the number without sign that has its bits; 0 for others, which no extent is of."""
+    """An integer or an address as the number without sign that has its bits; 0 for others, which no tensor is of."""
     passed = _passed(argument)
     if isinstance(passed, int):
         return passed
@@ -151,17 +155,36 @@ def prepared(
     """The code that a launch takes, its parameters and the memory that they lead to."""
     facts = [_facts(parameter.type, argument) for parameter, argument in zip(kernel.parameters, arguments)]
     program = lowered(kernel, arch, facts)
-    values = [_bits(argument) for argument in arguments] if program.narrow else []
-    if told_wide and any(evaluated(extent, values) >= LIMIT for extent in program.narrow):
-        program = lowered(kernel, arch, facts, wide_extents=True)
+    values = [_bits(argument) for argument in arguments]
+    if told_wide and not _expected(program, values):
+        program = lowered(kernel, arch, facts, by_address=True)
     launch = PreparedLaunch(program, [], [], [])
     for argument in arguments:
         _pass(launch, argument)
     for placed in kernel.module.globals.placed.values():
         launch.allocations.append(Allocation("a global", placed.address, placed.size, not placed.constant))
     for hidden in launch.program.hidden:
-        launch.values.append(_address(launch, hidden, kernel, int(np.prod(grid))))
+        if isinstance(hidden, DescriptorParameter):
+            launch.values.append(described(hidden, values))
+        else:
+            launch.values.append(_address(launch, hidden, kernel, int(np.prod(grid))))
     return launch
+
+
+def _expected(program: LoweredEntry, values: Sequence[int]) -> bool:
+    """Whether the tensors of a launch are such as the code expects."""
+    tensors = [hidden for hidden in program.hidden if isinstance(hidden, DescriptorParameter)]
+    narrow = all(evaluated(extent, values) <= MAX_EXTENT for extent in program.narrow)
+    return narrow and all(tensor.tensor(values) is not None for tensor in tensors)
+
+
+def described(hidden: DescriptorParameter, values: Sequence[int]) -> Descriptor:
+    """The descriptor that a launch makes."""
+    tensor = hidden.tensor(values)
+    assert tensor is not None
+    element = hidden.type.removesuffix(">").rpartition("x")[2]
+    strides = (*tensor.strides, hidden.size)
+    return checked(Descriptor(tensor.address, element, tensor.extents, strides, hidden.pads_with_nan), hidden.type)
 
 
 def _facts(type: t.Type, argument: Argument) -> ParameterFacts:
@@ -196,7 +219,7 @@ def _lent(name: str, array: Array) -> Allocation:
     return Allocation(name, array.address + before, sum(map(abs, reaches)) + array.itemsize)
 
 
-def _address(launch: PreparedLaunch, hidden: Hidden, kernel: tileir.Kernel, blocks: int) -> int:
+def _address(launch: PreparedLaunch, hidden: Memory, kernel: tileir.Kernel, blocks: int) -> int:
     """The value of a hidden parameter."""
     if isinstance(hidden, GlobalMemory):
         return kernel.module.globals.addresses[hidden.name]

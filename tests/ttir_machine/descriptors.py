@@ -44,7 +44,10 @@ def _make(frame: Frame, instruction: Instruction, base: Lanes, *rest: Lanes) -> 
         strides,
         instruction.attributes.get("padding") == _NAN,
     )
-    _require_legal(descriptor, instruction.result_types[0].element)
+    return lanes_of(checked(descriptor, instruction.result_types[0].element))
+
+
+def lanes_of(descriptor: Descriptor) -> Lanes:
     found: Array = np.empty((), object)
     found[()] = descriptor
     return Lanes(found)
@@ -56,7 +59,8 @@ def _described(lanes: Lanes) -> Descriptor:
     return found
 
 
-def _require_legal(descriptor: Descriptor, type: str) -> None:
+def checked(descriptor: Descriptor, type: str) -> Descriptor:
+    """The descriptor, if the hardware has it as that type. Raises MachineFault."""
     tile = [int(extent) for extent in type.removeprefix("!tt.tensordesc<").split("x")[:-1]]
     size = dtype_of(descriptor.element).itemsize
     checks = {
@@ -72,6 +76,7 @@ def _require_legal(descriptor: Descriptor, type: str) -> None:
     for what, holds in checks.items():
         if not holds:
             raise MachineFault(f"a descriptor wants {what}: {descriptor} as {type}")
+    return descriptor
 
 
 def _places(descriptor: Descriptor, tile: tuple[int, ...], offsets: tuple[Lanes, ...]) -> tuple[Array, Array]:

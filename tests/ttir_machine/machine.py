@@ -189,7 +189,7 @@ CONTROLS: dict[str, Callable[[RunningBlock, Instruction, list[Lanes]], Turns]] =
 def run(
     function: TtirFunction,
     grid: tuple[int, ...],
-    arguments: Sequence[int | np.generic],
+    arguments: Sequence[int | np.generic | descriptors.Descriptor],
     allocations: Sequence[Allocation],
     ordered: bool = False,
 ) -> None:
@@ -201,7 +201,10 @@ def run(
     memory = Memory(allocations)
     types = [parameter.type for parameter in function.body.arguments]
     assert len(types) == len(arguments), (types, arguments)
-    given = [argument(value, type) for value, type in zip(arguments, types)]
+    given = [
+        descriptors.lanes_of(value) if isinstance(value, descriptors.Descriptor) else argument(value, type)
+        for value, type in zip(arguments, types)
+    ]
     frames = [
         RunningBlock((x, y, z), (extents[0], extents[1], extents[2]), RaceDetector(memory) if ordered else memory)
         for z in range(extents[2])

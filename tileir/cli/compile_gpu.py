@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tileir.cli import show
 from tileir.gpu import vendor
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import CompileOptions, RequestedOptions, binary_stage, require_triton
+from tileir.gpu.descriptors import CopyLayout, DescriptorParameter
 from tileir.gpu.executable import kernels_of
+from tileir.gpu.expressions import text
 from tileir.gpu.object_files import KernelInfo
 from tileir.gpu.program import Compiled, aligned_facts
 from tileir.gpu.program import compiled as compiled_program
@@ -93,10 +95,11 @@ def _explain_triton(name: str, target: str, made: Compiled) -> None:
         show.line(f"with {_spread(rejected.options)} it does not fit: {rejected.why}")
     print(f"shared memory: {facts['shared']} bytes")
     _explain_code(kernels_of(made.artifacts.binary)[facts["name"]])
-    hidden = [_hidden(one) for one in made.program.hidden]
+    hidden = [_hidden(one) for one in made.program.hidden if not isinstance(one, DescriptorParameter)]
     if facts["global_scratch_size"]:
         hidden.append(f"{facts['global_scratch_size']} bytes for each tile block for descriptors")
     show.line(f"memory beside the arguments: {', '.join(hidden) or 'none'}")
+    _explain_descriptors(made)
     rows: list[list[str]] = [[place, what, str(count)] for (place, what), count in _accesses(made)]
     if rows:
         show.print_table(show.table({"place": "left", "became": "left", "times": "right"}, rows))
@@ -110,6 +113,33 @@ def _spread(options: CompileOptions, cluster: str = "") -> str:
 
 def _explain_code(info: KernelInfo) -> None:
     print(f"thread: {info.registers} registers, {info.stack} bytes of stack")
+
+
+_TYPES = ["UINT8", "UINT16", "UINT32", "INT32", "UINT64", "INT64", "FLOAT16", "FLOAT32", "FLOAT64", "BFLOAT16"]
+"""The element types of ``CUtensorMapDataType``, by number."""
+_SWIZZLING = ("none", "32 bytes", "64 bytes", "128 bytes")
+
+
+def _explain_descriptors(made: Compiled) -> None:
+    """Print the parameters that are descriptors; p0, p1, ... are the parameters of the entry."""
+    layouts = map(CopyLayout.of, made.artifacts.metadata["tensordesc_meta"] or ())
+    arguments = made.program.function.body.arguments
+    rows = []
+    for number, hidden in enumerate(made.program.hidden, len(arguments) - len(made.program.hidden)):
+        if isinstance(hidden, DescriptorParameter):
+            layout = next(layouts)
+            extents, strides = (_numbers(map(text, several)) for several in (hidden.extents, hidden.strides))
+            box, outside = _numbers(map(str, layout.box)), "NaN" if hidden.pads_with_nan else "zero"
+            how = _TYPES[layout.element], box, _SWIZZLING[layout.swizzle], outside
+            rows.append([f"p{number}", text(hidden.address), extents, strides, *how])
+    if rows:
+        print("descriptors of tensors, made by the launch:")
+        columns = "parameter", "address", "extents", "strides", "type", "box", "swizzling", "outside"
+        show.print_table(show.table(dict.fromkeys(columns, "left"), rows))
+
+
+def _numbers(numbers: Iterable[str]) -> str:
+    return " x ".join(numbers)
 
 
 def _hidden(hidden: Hidden) -> str:

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ctypes
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
 
 from tileir.gpu.arch import CAPABILITIES, Vendor, nvidia
-from tileir.gpu.driver import KEPT_BYTES, Driver, EntryPoints, GpuDevice, LoadedKernel
+from tileir.gpu.descriptors import DESCRIPTOR_BYTES, TensorMap, reach_of
+from tileir.gpu.driver import KEPT_BYTES, Driver, EncodedDescriptor, EntryPoints, GpuDevice, LoadedKernel
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.escaping import as_bytes, shown
 from tileir.ir.usage import pip_install
 
+DESCRIPTOR_ALIGNMENT = 128
+"""Bytes, where the driver writes a descriptor (64 before CUDA 13)."""
+DESCRIPTORS_SINCE = 12000
+"""The version of CUDA whose form of ``cuTensorMapEncodeTiled`` is called."""
+NO_INTERLEAVING, FETCH_128_BYTES = 0, 2
+"""``CU_TENSOR_MAP_INTERLEAVE_NONE`` and ``CU_TENSOR_MAP_L2_PROMOTION_L2_128B``."""
+SMALL_TENSOR, SMALL_SINCE = 128 << 10, 13020
+"""Tensors of fewer bytes get a bit too many in descriptors of drivers before this version."""
+SMALL_BIT = 1 << 21
+"""In the second word of eight bytes."""
+
 STATIC_SHARED = 48 << 10
 """Bytes of shared memory that every kernel may have without asking."""
+
+
+_ENCODE = ctypes.CFUNCTYPE(
+    ctypes.c_int,  # status
+    *(ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_uint64),  # descriptor, element, rank, address
+    *(ctypes.c_void_p,) * 4,  # extents, strides, box, steps
+    *(ctypes.c_int,) * 4,  # interleaving, swizzling, fetched bytes, padding
+)
+"""The type of ``cuTensorMapEncodeTiled``."""
 
 
 def _entry_points(cuda: ModuleType) -> EntryPoints:
@@ -72,8 +94,12 @@ class CudaDriver(Driver):
         return [self._line(ordinal) for ordinal in range(count)]
 
     def version(self) -> str:
-        number = self._do("asking for a version", self._cuda.cuDriverGetVersion)
+        number = self._number
         return f"driver for CUDA {number // 1000}.{number % 1000 // 10}"
+
+    @cached_property
+    def _number(self) -> int:
+        return int(self._do("asking for a version", self._cuda.cuDriverGetVersion))
 
     @contextmanager
     def on(self, ordinal: int) -> Iterator[None]:
@@ -168,6 +194,32 @@ class CudaDriver(Driver):
             (status,) = self._cuda.cuLaunchKernelEx(config, function.handle, parameters, 0)
         if status:
             raise self._failure(status, "launching a kernel")
+
+    def encode(self, described: TensorMap) -> EncodedDescriptor:
+        memory = (ctypes.c_ubyte * (DESCRIPTOR_BYTES + DESCRIPTOR_ALIGNMENT))()
+        place = -ctypes.addressof(memory) % DESCRIPTOR_ALIGNMENT
+        descriptor = (ctypes.c_ubyte * DESCRIPTOR_BYTES).from_buffer(memory, place)
+        rank = len(described.extents)
+        extents = (ctypes.c_uint64 * rank)(*described.extents)
+        strides = (ctypes.c_uint64 * rank)(*described.strides)
+        box, steps = (ctypes.c_uint32 * rank)(*described.box), (ctypes.c_uint32 * rank)(*(1,) * rank)
+        tensor = described.element, rank, described.address, extents, strides, box, steps
+        how = NO_INTERLEAVING, described.swizzle, FETCH_128_BYTES, int(described.pads_with_nan)
+        status = self._encoder(descriptor, *tensor, *how)
+        if status:
+            raise self._failure(self._cuda.CUresult(status), "describing a tensor")
+        if self._number < SMALL_SINCE and reach_of(described) < SMALL_TENSOR:
+            words = (ctypes.c_uint64 * 2).from_buffer(descriptor)
+            words[1] &= ~SMALL_BIT
+        return descriptor
+
+    @cached_property
+    def _encoder(self) -> Callable[..., int]:
+        """Return ``cuTensorMapEncodeTiled``. That of cuda-bindings has the driver write to memory that is not aligned
+        as it must be."""
+        name = b"cuTensorMapEncodeTiled"
+        address = self._do("describing a tensor", self._cuda.cuGetProcAddress, name, DESCRIPTORS_SINCE, 0)
+        return _ENCODE(int(address))
 
     def _config(self, function: LoadedKernel, grid: tuple[int, int, int], stream: int) -> Any:
         """Return a launch whose tile blocks are clusters of hardware blocks, spread over the GPU."""

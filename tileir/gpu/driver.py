@@ -3,6 +3,7 @@ use."""
 
 from __future__ import annotations
 
+import ctypes
 import re
 import weakref
 from abc import ABC, abstractmethod
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileir.gpu.arch import Arch, Vendor
+from tileir.gpu.descriptors import TensorMap
 from tileir.ir.diagnostics import Trap, UnsupportedError
 from tileir.ir.escaping import shown
 
@@ -99,6 +101,8 @@ class LoadedKernel:
     shared: int
 
 
+EncodedDescriptor = ctypes.Array[ctypes.c_ubyte]
+
 Call = Callable[..., Sequence[Any]]
 """A function of a driver. It gives its status, then its results."""
 
@@ -184,6 +188,10 @@ class Driver(ABC):
     @abstractmethod
     def launch(self, function: LoadedKernel, grid: tuple[int, int, int], parameters: int, stream: int) -> None:
         """Start a kernel; `parameters` is the address of the addresses of its parameters."""
+
+    def encode(self, described: TensorMap) -> EncodedDescriptor:
+        """Return a descriptor as a kernel takes it. The tensor must be as `DescriptorParameter.tensor` returns them."""
+        raise NotImplementedError
 
     def launch_together(self, function: LoadedKernel, grid: tuple[int, int, int], parameters: int, stream: int) -> None:
         """Start a kernel whose blocks all run at the same time; there must be no more than `resident`."""

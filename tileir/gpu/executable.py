@@ -7,16 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tileir.gpu import extents
 from tileir.gpu.arch import Vendor
-from tileir.gpu.extents import Extent
+from tileir.gpu.descriptors import DESCRIPTOR_BYTES, CopyLayout, DescriptorParameter
+from tileir.gpu.expressions import Expression, read
 from tileir.gpu.object_files import KernelInfo, cubin_kernels, hsaco_kernels, vendor_of
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.escaping import shown
 
 PARAMETER_BYTES = 8
-"""Bytes passed for every parameter, a smaller value in the low ones."""
+"""Bytes passed for every parameter but descriptors, a smaller value in the low ones."""
 
 
 def kernels_of(binary: bytes) -> dict[str, KernelInfo]:
@@ -39,9 +39,10 @@ class Executable:
 
     ``threads`` is the block size passed to the driver: 1 for kernels of `tileiras`, whose cubins know it. ``cluster``
     is the number of hardware blocks of a tile block, ``shared`` their dynamic shared memory in bytes. The parameters
-    are those of the entry, then one address for each of ``hidden``, then those of ``scratch``. ``sites`` are the
-    operations that need the host, by their numbers in the program. ``narrow`` are the extents that must be below 2^31.
-    ``polls`` says that tile blocks wait for others, so that all must run at the same time.
+    are those of the entry, then one for each of ``hidden``, then those of ``scratch``. ``layouts`` are those of the
+    descriptors among ``hidden``, in order. ``sites`` are the operations that need the host, by their numbers in the
+    program. ``narrow`` are the extents that must be below 2^31. ``polls`` says that tile blocks wait for others, so
+    that all must run at the same time.
     """
 
     binary: bytes
@@ -50,28 +51,32 @@ class Executable:
     cluster: int = 1
     shared: int = 0
     hidden: tuple[Hidden, ...] = ()
+    layouts: tuple[CopyLayout, ...] = ()
     scratch: Scratch | None = None
     sites: tuple[int, ...] = ()
-    narrow: tuple[Extent, ...] = ()
+    narrow: tuple[Expression, ...] = ()
     polls: bool = False
 
     def require_parameters(self, given: int) -> None:
         """Check that the cubin takes the parameters that a launch passes: `given` arguments and the hidden ones. Code
         with more parameters would read arbitrary memory. Raises UnsupportedError.
         """
-        count = given + len(self.hidden) + (0 if self.scratch is None else 2)
+        passed = [PARAMETER_BYTES] * given
+        passed += [DESCRIPTOR_BYTES if isinstance(one, DescriptorParameter) else PARAMETER_BYTES for one in self.hidden]
+        passed += [PARAMETER_BYTES] * (0 if self.scratch is None else 2)
         found = kernels_of(self.binary)
         target = (vendor_of(self.binary) or Vendor.NVIDIA).value
         if self.kernel not in found:
             raise UnsupportedError(f"there is no code for kernel @{shown(self.kernel)} in its machine code", target)
         sizes = found[self.kernel].parameters
-        if len(sizes) != count or max(sizes, default=0) > PARAMETER_BYTES:
+        fits = (a == b or max(a, b) <= PARAMETER_BYTES for a, b in zip(sizes, passed))
+        if len(sizes) != len(passed) or not all(fits):
             what = f"the code of kernel @{shown(self.kernel)} takes parameters of {list(sizes)} bytes"
-            raise UnsupportedError(f"{what}, a launch passes {count} of at most {PARAMETER_BYTES}", target)
+            raise UnsupportedError(f"{what}, a launch passes {passed}", target)
 
     def to_parts(self) -> tuple[bytes, bytes]:
         """Return the two parts that the cache keeps."""
-        names = "kernel", "threads", "cluster", "shared", "sites", "narrow", "polls"
+        names = "kernel", "threads", "cluster", "shared", "layouts", "sites", "narrow", "polls"
         facts = {name: getattr(self, name) for name in names}
         facts["hidden"] = [_written(hidden) for hidden in self.hidden]
         facts["scratch"] = None if self.scratch is None else (self.scratch.size, self.scratch.alignment)
@@ -84,9 +89,10 @@ class Executable:
         return Executable(
             binary=parts[1],
             hidden=tuple(_KINDS[kind](content) for kind, content in hidden),
+            layouts=tuple(CopyLayout(element, tuple(box), swizzle) for element, box, swizzle in facts.pop("layouts")),
             scratch=None if scratch is None else Scratch(*scratch),
             sites=tuple(facts.pop("sites")),
-            narrow=tuple(map(extents.read, facts.pop("narrow"))),
+            narrow=tuple(map(read, facts.pop("narrow"))),
             **facts,
         )
 
@@ -95,16 +101,19 @@ _KINDS: dict[str, Callable[[str], Hidden]] = {
     "global": GlobalMemory,
     "constant": lambda text: ConstantMemory(bytes.fromhex(text)),
     "block": lambda text: BlockMemory(int(text)),
+    "descriptor": lambda text: DescriptorParameter.from_parts(json.loads(text)),
     "mailbox": lambda _: Mailbox(),
 }
 
 
 def _written(hidden: Hidden) -> tuple[str, str]:
-    """Return the kind of hidden memory and its description."""
+    """Return the kind of a hidden parameter and its description."""
     if isinstance(hidden, GlobalMemory):
         return "global", hidden.name
     if isinstance(hidden, ConstantMemory):
         return "constant", hidden.content.hex()
     if isinstance(hidden, BlockMemory):
         return "block", str(hidden.size)
+    if isinstance(hidden, DescriptorParameter):
+        return "descriptor", json.dumps(hidden.to_parts())
     return "mailbox", ""

@@ -1,6 +1,7 @@
 """Launch machine code of either vendor and route.
 
 Every parameter lies in eight bytes of its own, a value in the low ones: the driver takes as many as the kernel wants.
+Descriptors of tensors lie where they were encoded.
 A launch returns before the kernel has run, except one with a mailbox, which is read.
 """
 
@@ -10,12 +11,13 @@ import ctypes
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from operator import mul
 
-from tileir.gpu.driver import DeviceMemory, Driver, Library
+from tileir.gpu.descriptors import MAX_EXTENT, DescriptorParameter, tensor_map
+from tileir.gpu.driver import DeviceMemory, Driver, EncodedDescriptor, Library
 from tileir.gpu.executable import PARAMETER_BYTES, Executable
-from tileir.gpu.extents import LIMIT, evaluated
+from tileir.gpu.expressions import evaluated, parameters_in
 from tileir.gpu.mailbox import HEAD_BYTES, Mail, initial, read, size_for, used
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
 from tileir.ir.core import Op
@@ -24,6 +26,8 @@ from tileir.ir.escaping import shown
 
 Grid = tuple[int, int, int]
 NOTHING = Mail((), 0, None)
+KEPT_TENSORS = 64
+"""Launches with other tensors whose descriptors a kernel keeps."""
 
 
 class _Parameters:
@@ -38,6 +42,11 @@ class _Parameters:
         self.address = ctypes.addressof(self._addresses)
         self.fill = partial(struct.Struct(f"={count}Q").pack_into, self._slots, 0)
         """Takes the values of all parameters, as unsigned numbers."""
+
+    def place(self, positions: Sequence[int], descriptors: Sequence[EncodedDescriptor]) -> None:
+        """Take descriptors as the parameters at these positions. They must be there when the driver is called."""
+        for position, descriptor in zip(positions, descriptors):
+            self._addresses[position] = ctypes.addressof(descriptor)
 
 
 @dataclass(frozen=True)
@@ -84,7 +93,11 @@ class KernelLauncher:
         self._wishes = list(_wishes(executable, sites))
         self._mailbox = next((at for at, one in enumerate(executable.hidden) if isinstance(one, Mailbox)), None)
         self._count = given + len(self._fixed)
-        self._narrow = executable.narrow
+        self._described = [
+            given + at for at, one in enumerate(executable.hidden) if isinstance(one, DescriptorParameter)
+        ]
+        self._telling = _telling(executable)
+        self._tell = lru_cache(KEPT_TENSORS)(partial(_told, driver, executable, self._telling))
         self._most: int | None = None
         """The most blocks of a grid, where all must run at the same time."""
         self._start_blocks = driver.launch
@@ -93,10 +106,14 @@ class KernelLauncher:
         self._free: list[_Parameters] = []
 
     def expects(self, values: Sequence[int]) -> bool:
-        """Return whether the extents are as small as the code expects."""
-        return not self._narrow or all(evaluated(extent, values) < LIMIT for extent in self._narrow)
+        """Return whether the tensors are such as the code expects."""
+        return not self._telling or self._descriptors(values) is not None
 
-    def launch(self, grid: Grid, values: Iterable[int], stream: int) -> Mail | None:
+    def _descriptors(self, values: Sequence[int]) -> tuple[EncodedDescriptor, ...] | None:
+        """Return the descriptors for a launch, which are kept; None if the code expects other tensors."""
+        return self._tell(*(values[position] for position in self._telling))
+
+    def launch(self, grid: Grid, values: Sequence[int], stream: int) -> Mail | None:
         """Launch over `grid`; gives what the blocks left for the host, None if they cannot leave anything.
 
         ``values`` are the entry's arguments as unsigned numbers below 2^64. Raises UnsupportedError, and Trap for a
@@ -116,19 +133,22 @@ class KernelLauncher:
             raise UnsupportedError(why, self.device.arch.vendor.value)
         if self._wishes:
             return self._launch_with_memory(grid, values, stream)
-        self._start(grid, (*values, *self._fixed), stream)
+        self._start(grid, values, self._fixed, stream)
         return None
 
-    def _start(self, grid: Grid, values: Iterable[int], stream: int) -> None:
+    def _start(self, grid: Grid, values: Sequence[int], extra: Iterable[int], stream: int) -> None:
+        descriptors = self._descriptors(values) if self._described else ()
+        assert descriptors is not None, "other code must be launched"
         try:
             parameters = self._free.pop()
         except IndexError:
             parameters = _Parameters(self._count)
-        parameters.fill(*values)
+        parameters.fill(*values, *extra)
+        parameters.place(self._described, descriptors)
         self._start_blocks(self._function, grid, parameters.address, stream)
         self._free.append(parameters)
 
-    def _launch_with_memory(self, grid: Grid, values: Iterable[int], stream: int) -> Mail | None:
+    def _launch_with_memory(self, grid: Grid, values: Sequence[int], stream: int) -> Mail | None:
         if self._mailbox is not None and self._driver.is_capturing(stream):
             what = f"kernel @{shown(self._name)} prints or has an 'assert', whose launch waits for its end"
             raise UnsupportedError(f"{what}: a graph cannot hold it", self.device.arch.vendor.value)
@@ -140,11 +160,11 @@ class KernelLauncher:
                 borrowed.append(self._driver.borrow(wish.size(blocks) + wish.alignment - 1, stream))
                 extra[wish.position] = _aligned(borrowed[-1], wish.alignment)
             if self._mailbox is None:
-                self._start(grid, (*values, *extra), stream)
+                self._start(grid, values, extra, stream)
                 return None
             place = extra[self._mailbox], size_for(self._sites, blocks)
             self._empty(*place, stream)
-            self._start(grid, (*values, *extra), stream)
+            self._start(grid, values, extra, stream)
             return self._mail(*place, stream)
         finally:
             for address in borrowed:
@@ -166,13 +186,35 @@ class KernelLauncher:
         return read(content, self._sites)
 
     def _address(self, hidden: Hidden, global_address: Callable[[str], int]) -> int:
-        """Address of hidden memory; 0 for what every launch borrows."""
+        """Address of hidden memory; 0 for what every launch borrows or encodes."""
         if isinstance(hidden, GlobalMemory):
             return global_address(hidden.name)
         if isinstance(hidden, ConstantMemory):
             self._constants.append(DeviceMemory(self._driver, hidden.content))
             return self._constants[-1].address
         return 0
+
+
+def _telling(executable: Executable) -> list[int]:
+    """Return the parameters that descriptors and expected extents depend on."""
+    positions = {position for extent in executable.narrow for position in parameters_in(extent)}
+    for hidden in executable.hidden:
+        if isinstance(hidden, DescriptorParameter):
+            positions.update(hidden.parameters())
+    return sorted(positions)
+
+
+def _told(
+    driver: Driver, executable: Executable, positions: Sequence[int], *values: int
+) -> tuple[EncodedDescriptor, ...] | None:
+    """Return the descriptors for these values of parameters; None if the code expects other tensors."""
+    arguments = dict(zip(positions, values))
+    if any(evaluated(extent, arguments) > MAX_EXTENT for extent in executable.narrow):
+        return None
+    tensors = (hidden for hidden in executable.hidden if isinstance(hidden, DescriptorParameter))
+    maps = [tensor_map(tensor, layout, arguments) for tensor, layout in zip(tensors, executable.layouts)]
+    found = [described for described in maps if described is not None]
+    return tuple(map(driver.encode, found)) if len(found) == len(maps) else None
 
 
 def _wishes(executable: Executable, sites: Sequence[Op]) -> Iterator[_Wish]:

@@ -24,6 +24,7 @@ from tileir.gpu.compiler import (
     binary_stage,
     compile_ttir,
 )
+from tileir.gpu.descriptors import CopyLayout
 from tileir.gpu.executable import Executable, Scratch
 from tileir.gpu.object_files import cubin_kernels, spills_of, vendor_of
 from tileir.gpu.ttir.analysis.hints import options_for
@@ -165,17 +166,17 @@ def executable(
     facts: Sequence[ParameterFacts],
     cache: Cache,
     requested: RequestedOptions = AS_THE_KERNEL_HAS_IT,
-    wide_extents: bool = False,
+    by_address: bool = False,
 ) -> Executable:
     """Return the cubin of an entry: from the cache if it is there, however often options had to be tried to make it.
     Raises UnsupportedError for what has no GPU code."""
     options = options_for(source.entry, arch, requested)
-    how = repr(options), repr(requested), repr(list(facts)), repr(wide_extents)
+    how = repr(options), repr(requested), repr(list(facts)), repr(by_address)
     key = key_of("open route", toolchain(), arch.name, *how, source.digest)
     found = cache.get(key)
     if found is not None:
         return Executable.from_parts(found)
-    made = _executable(compiled(source, arch, facts, [binary_stage(arch)], requested, wide_extents), source, arch)
+    made = _executable(compiled(source, arch, facts, [binary_stage(arch)], requested, by_address), source, arch)
     cache.put(key, made.to_parts())
     return made
 
@@ -186,7 +187,7 @@ def compiled(
     facts: Sequence[ParameterFacts],
     stages: Sequence[str],
     requested: RequestedOptions = AS_THE_KERNEL_HAS_IT,
-    wide_extents: bool = False,
+    by_address: bool = False,
 ) -> Compiled:
     """Lower and compile an entry; `stages` are of `worker.STAGES`.
 
@@ -197,7 +198,7 @@ def compiled(
         stages = [*stages, "hsaco"]  # which tells what is spilled
     if "cubin" in stages and "ptx" not in stages:
         stages = [*stages, "ptx"]  # which tells what is not
-    program = lower_entry(source.entry, source.functions, arch, facts, wide_extents)
+    program = lower_entry(source.entry, source.functions, arch, facts, by_address)
 
     def make(options: CompileOptions) -> Artifacts:
         artifacts = compile_ttir(program.text, arch, options, stages)
@@ -248,6 +249,7 @@ def _executable(compiled: Compiled, source: KernelSource, arch: Arch) -> Executa
         cluster=facts["num_ctas"],
         shared=facts["shared"],
         hidden=program.hidden,
+        layouts=tuple(map(CopyLayout.of, facts["tensordesc_meta"] or ())),
         scratch=Scratch(facts["global_scratch_size"], facts["global_scratch_align"]),
         sites=tuple(number[op] for op in program.sites),
         narrow=program.narrow,

@@ -25,7 +25,7 @@ STAGES = {
 """The stages of each back end, in order; the last is machine code, all others are texts."""
 METADATA = (
     "name", "num_warps", "num_ctas", "shared", "tmem_size", "global_scratch_size", "global_scratch_align",
-    "profile_scratch_size", "profile_scratch_align",
+    "profile_scratch_size", "profile_scratch_align", "tensordesc_meta",
 )  # fmt: skip
 """Properties of a cubin that the launcher needs."""
 

@@ -52,13 +52,13 @@ MEMORY = {Vendor.NVIDIA: GPU, Vendor.AMD: ROCM}
 
 class CodeVariant(NamedTuple):
     """The code of a kernel that a launch needs: for arguments that are multiples of 16 where `aligned` says so of the
-    parameters watched, or 1 where `ones` does, with the options that are requested, and for extents that may be 2^31
-    or more."""
+    parameters watched, or 1 where `ones` does, with the options that are requested, and by address where no descriptor
+    describes a tensor."""
 
     aligned: tuple[bool, ...]
     ones: tuple[bool, ...] = ()
     requested: RequestedOptions = AS_THE_KERNEL_HAS_IT
-    wide_extents: bool = False
+    by_address: bool = False
 
 
 class Route(Protocol):
@@ -212,22 +212,22 @@ class _GpuKernel:
                 pattern |= 2 * bit
         launcher = self._launcher(device, pattern, settings.requested, stream)
         if not launcher.expects(values):
-            launcher = self._launcher(device, pattern, settings.requested, stream, wide_extents=True)
+            launcher = self._launcher(device, pattern, settings.requested, stream, by_address=True)
         mail = launcher.launch(grid, values, stream)
         if mail is not None:
             self._deliver(mail, settings.output)
 
     def _launcher(
-        self, device: GpuDevice, pattern: int, requested: RequestedOptions, stream: int, wide_extents: bool = False
+        self, device: GpuDevice, pattern: int, requested: RequestedOptions, stream: int, by_address: bool = False
     ) -> KernelLauncher:
-        which = device.ordinal, pattern, requested, wide_extents
+        which = device.ordinal, pattern, requested, by_address
         launcher = self._launchers.get(which)
         if launcher is None:
             if self._driver.is_capturing(stream):
                 what = f"kernel @{shown(self._kernel.name)} has no code for these arguments yet"
                 raise UnsupportedError(f"{what}: launch it once before a graph is captured", self._driver.vendor.value)
             aligned, ones = (tuple(bool(pattern & bit * by) for _, bit in self._watched) for by in (1, 2))
-            launcher = self._launchers[which] = self._made(device, CodeVariant(aligned, ones, requested, wide_extents))
+            launcher = self._launchers[which] = self._made(device, CodeVariant(aligned, ones, requested, by_address))
         return launcher
 
     def _made(self, device: GpuDevice, variant: CodeVariant) -> KernelLauncher:

@@ -64,7 +64,7 @@ class OpenRoute:
 
     def code(self, driver: Driver, device: GpuDevice, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
         facts, source = facts_of(self._count, self.watched, variant), self.source(variant)
-        made = program.executable(source, device.arch, facts, shared_cache(), variant.requested, variant.wide_extents)
+        made = program.executable(source, device.arch, facts, shared_cache(), variant.requested, variant.by_address)
         operations = source.operations()
         sites = [operations[number] for number in made.sites]
         return made, Library(driver, made.binary, f"kernel @{shown(source.entry.sym_name)}"), sites

@@ -17,7 +17,9 @@ from tests import ttir_machine
 from tests.gpu.fake_driver import FakeDriver
 from tests.gpu.hardware.hardware_device import Device
 from tests.ttir_machine import Allocation
+from tests.ttir_machine.descriptors import Descriptor, checked
 from tileir.gpu.arch import Arch, arch_named
+from tileir.gpu.descriptors import CopyLayout, TensorMap
 from tileir.gpu.driver import Driver, Library
 from tileir.gpu.executable import Executable, Scratch
 from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
@@ -29,6 +31,8 @@ from tileir.runtime.gpu import CodeVariant, Gpu
 from tileir.runtime.gpu_routes import OpenRoute, facts_of
 
 ARCH = "sm_90"
+NO_LAYOUT = CopyLayout(0, (), 0)
+"""The machine has no shared memory."""
 _ROOM = 256
 """Bytes that the fake driver allocates beyond those asked for, to align them."""
 
@@ -61,11 +65,22 @@ class MachineDriver(FakeDriver):
         addresses = ctypes.cast(parameters, ctypes.POINTER(ctypes.c_void_p))
         slots = [ctypes.c_uint64.from_address(addresses[position]).value for position in range(len(types))]
         own = [Allocation("device", address, len(found) - _ROOM) for address, found in self._memory.items()]
-        ttir_machine.run(code, grid, [_value(slot, type) for slot, type in zip(slots, types)], [*own, *self.lent])
+        values = [self._value(slot, type) for slot, type in zip(slots, types)]
+        ttir_machine.run(code, grid, values, [*own, *self.lent])
+
+    def _value(self, slot: int, type: TtirType) -> int | np.generic | Descriptor:
+        """A parameter of a kernel from its first eight bytes."""
+        return _descriptor(self.encoded[slot - 1], type) if type.is_descriptor else _number(slot, type)
 
 
-def _value(slot: int, type: TtirType) -> int | np.generic:
-    """A parameter of a kernel from the eight bytes that it is in."""
+def _descriptor(encoded: TensorMap, type: TtirType) -> Descriptor:
+    extents, strides = (tuple(reversed(numbers)) for numbers in (encoded.extents, (encoded.size, *encoded.strides)))
+    element = type.element.removesuffix(">").rpartition("x")[2]
+    found = Descriptor(encoded.address, element, extents, strides, encoded.pads_with_nan)
+    return checked(found, type.element)
+
+
+def _number(slot: int, type: TtirType) -> int | np.generic:
     if type.is_pointer:
         return slot
     size = max(1, type.bits // 8)
@@ -79,10 +94,16 @@ class MachineRoute(OpenRoute):
     def code(self, driver: Driver, device: object, variant: CodeVariant) -> tuple[Executable, Library, Sequence[Op]]:
         assert isinstance(driver, MachineDriver)
         source, facts = self.source(variant), facts_of(self._count, self.watched, variant)
-        program = lower_entry(source.entry, source.functions, driver.arch, facts, variant.wide_extents)
+        program = lower_entry(source.entry, source.functions, driver.arch, facts, variant.by_address)
         cubin = driver.keep(program)
         made = Executable(
-            cubin, program.function.name, 32, hidden=program.hidden, scratch=Scratch(0, 1), narrow=program.narrow
+            cubin,
+            program.function.name,
+            32,
+            hidden=program.hidden,
+            layouts=(NO_LAYOUT,) * len(program.hidden),
+            scratch=Scratch(0, 1),
+            narrow=program.narrow,
         )
         return made, Library(driver, cubin, program.function.name), program.sites
 

@@ -1,6 +1,7 @@
 """Lower one entry to a TTIR function.
 
-The parameters are those of the entry, then one pointer for each `Hidden` that the code turned out to need.
+The parameters are those of the entry, then one for each `Hidden` that the code turned out to need: a pointer, or a
+descriptor.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.gpu.arch import Arch
-from tileir.gpu.extents import Extent
+from tileir.gpu.expressions import Expression
 from tileir.gpu.ttir.ir.code import TtirAttribute, TtirFunction
 from tileir.gpu.ttir.ir.text import function_text
 from tileir.gpu.ttir.lowering import BlockMemory, Hidden, ParameterFacts, TtirLowering
@@ -35,7 +36,7 @@ class LoweredEntry:
     text: str
     hidden: tuple[Hidden, ...]
     sites: tuple[Op, ...]
-    narrow: tuple[Extent, ...]
+    narrow: tuple[Expression, ...]
 
 
 def lower_entry(
@@ -43,16 +44,16 @@ def lower_entry(
     functions: Sequence[Func],
     arch: Arch,
     facts: Sequence[ParameterFacts] = (),
-    wide_extents: bool = False,
+    by_address: bool = False,
 ) -> LoweredEntry:
     """Return the TTIR of `entry`, whose module has the device functions `functions`.
 
     `facts` says what is known of the parameters, in order; nothing is known of those beyond.
-    Extents that launches can compute are expected to be below 2^31 unless `wide_extents` says otherwise. Raises
+    Tensors that launches can compute are expected to fit a descriptor unless `by_address` says otherwise. Raises
     UnsupportedError.
     """
     lowering = TtirLowering.of(entry, functions, arch, RULES)
-    lowering.wide_extents = wide_extents
+    lowering.by_address = by_address
     body = lowering.body
     for value, fact in zip(body.arguments, facts):
         lowering.known.promise(value, fact.divisor)
@@ -60,9 +61,11 @@ def lower_entry(
     hidden = tuple(
         BlockMemory(lowering.block_memory) if isinstance(kind, BlockMemory) else kind for kind in lowering.hidden
     )
-    divisors = [min(lowering.known.divisor(value), MAX_ALIGNMENT) for value in body.arguments]
+    numbers = [value for value in body.arguments if not value.type.is_descriptor]
     attributes: dict[int, dict[str, TtirAttribute]] = {
-        position: {"tt.divisibility": divisor} for position, divisor in enumerate(divisors) if divisor > 1
+        body.arguments.index(value): {"tt.divisibility": min(divisor, MAX_ALIGNMENT)}
+        for value in numbers
+        if (divisor := lowering.known.divisor(value)) > 1
     }
     function = TtirFunction(_machine_name(entry.sym_name), body, attributes)
     narrow = tuple(dict.fromkeys(lowering.narrow))

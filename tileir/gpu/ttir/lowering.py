@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tileir.gpu.arch import Arch, Vendor
-from tileir.gpu.extents import Extent
+from tileir.gpu.descriptors import DescriptorParameter
+from tileir.gpu.expressions import Expression, expression_of
 from tileir.gpu.ttir.analysis.barriers import TokenOrder
 from tileir.gpu.ttir.analysis.hints import Users
 from tileir.gpu.ttir.analysis.ranges import ValueRanges
@@ -71,7 +72,7 @@ class Mailbox:
     """Memory in which blocks leave requests to the host: see `gpu.mailbox`."""
 
 
-Hidden = GlobalMemory | ConstantMemory | BlockMemory | Mailbox
+Hidden = GlobalMemory | ConstantMemory | BlockMemory | Mailbox | DescriptorParameter
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,9 @@ class TtirLowering:
     """The operations that the host has a part in (`print_tko`, `assert`); code names them by number."""
     block_memory: int = 0
     """Bytes that `alloca` takes for one block."""
-    wide_extents: bool = False
-    """True if extents of unknown size may be 2^31 or more."""
-    narrow: list[Extent] = field(default_factory=list)
+    by_address: bool = False
+    """True if only tensors that are known to fit a descriptor have one."""
+    narrow: list[Expression] = field(default_factory=list)
     """The extents that the code expects to be below 2^31."""
     known: ValueRanges = field(default_factory=ValueRanges)
     """Knowledge of the values made so far."""
@@ -156,6 +157,18 @@ class TtirLowering:
             self.known.promise(address, HIDDEN_ALIGNMENT)
             self.hidden[hidden] = address
         return self.build.bitcast(self.hidden[hidden], f"!tt.ptr<{element}>")
+
+    def descriptor(self, descriptor: DescriptorParameter) -> TtirValue:
+        """Return a descriptor that the launch makes; one parameter for each, made when first asked for."""
+        if descriptor not in self.hidden:
+            self.hidden[descriptor] = TtirValue(TtirType(descriptor.type), self.body)
+            self.body.arguments.append(self.hidden[descriptor])
+        return self.hidden[descriptor]
+
+    def expression(self, value: TtirValue) -> Expression | None:
+        """Return how a launch computes a scalar from the parameters of the entry; None if it cannot."""
+        given = len(self.body.arguments) - len(self.hidden)
+        return expression_of(value, self.body.arguments[:given])
 
     def site(self, op: Op) -> int:
         """Return the number of an operation that the host has a part in, from 1."""

@@ -32,6 +32,10 @@ class TtirType:
         return self.element.startswith("!tt.ptr<")
 
     @property
+    def is_descriptor(self) -> bool:
+        return self.element.startswith("!tt.tensordesc<")
+
+    @property
     def is_float(self) -> bool:
         return self.element[0] in "fb"
 

@@ -5,9 +5,12 @@ multiples of 16 bytes, extents are below 2^31, there are 1 to 5 dimensions, a ro
 padding is zero or, for floats of 16 and 32 bits, NaN. Accesses are weak. The accelerator does not see what threads of
 the block have written before (`TokenOrder.follows_write`), nor they what it writes, whose end nobody waits for: no
 token orders a store by it and another access. An extent that a launch can compute counts as below 2^31, as a launch
-takes other code for one that is not (`gpu.extents`).
+takes other code for one that is not.
 
-Where it pays. A descriptor on the device costs each block about a microsecond, and a copy is only fast if it is
+Who makes it. The launcher does, if it can compute the whole tensor from the parameters (`gpu.descriptors`). Otherwise
+every tile block does, in scratch memory and behind two fences.
+
+Where it pays. A descriptor that a block makes costs it about a microsecond, and a copy is only fast if it is
 started ahead of time. Triton's pipeliner does that for tiles which a loop multiplies, and for no others. So descriptors
 serve loads of tiles of rank 2 or more, in loops that multiply large tiles; and they are made in front of the loop. A
 small tile comes with the large one that it is multiplied with: two ways of copying in one loop wait for each other.
@@ -22,7 +25,7 @@ from dataclasses import dataclass, replace
 
 from tileir.analysis.ranges import Range
 from tileir.analysis.structure import enclosing_loop
-from tileir.gpu.extents import extent_of
+from tileir.gpu.descriptors import ALIGNMENT, DescriptorParameter
 from tileir.gpu.ttir.analysis.hints import allows_tma, bytes_of, comes_of_products
 from tileir.gpu.ttir.forms import LoweredTensorView, LoweredTileView, stored
 from tileir.gpu.ttir.ir.code import I32, TtirType, TtirValue
@@ -34,9 +37,6 @@ from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.core import Op
 from tileir.ops import views
-
-ALIGNMENT = 16
-"""Bytes that addresses and strides are multiples of, and the fewest in a row of a tile."""
 
 MAX_RANK = 5
 MAX_STRIDE = 1 << 40
@@ -80,6 +80,8 @@ def is_legal(lowering: TtirLowering, view: LoweredTileView) -> bool:
     if inner is None or _tile_extent(type, inner) * size < ALIGNMENT:
         return False
     outer = [known.of(stride) for dim, stride in enumerate(view.tensor.strides) if dim != inner]
+    if lowering.by_address and any(stride.low <= 0 for stride in outer):
+        return False
     return (
         lowering.arch.has_descriptors
         and known.divisor(view.tensor.base) >= ALIGNMENT
@@ -92,8 +94,8 @@ def _is_reachable(lowering: TtirLowering, extent: TtirValue) -> bool:
     """Return whether signed coordinates reach all of an extent, or a launch can check that they do."""
     if _is_within(lowering.known.of(extent), 1 << 31):
         return True
-    is_told = _is_within(lowering.known.of(extent), 1 << 32) and not lowering.wide_extents
-    return is_told and extent_of(extent, lowering.body) is not None
+    is_told = _is_within(lowering.known.of(extent), 1 << 32) and not lowering.by_address
+    return is_told and lowering.expression(extent) is not None
 
 
 def _is_within(known: Range, limit: int) -> bool:
@@ -120,46 +122,77 @@ def memory_order(tensor: LoweredTensorView) -> list[int]:
 
 def _made(lowering: TtirLowering, view: LoweredTileView) -> LoweredTileView:
     """Return the view with a descriptor, and with extents that are known to fit it."""
-    build, type = lowering.build, view.type
-    fitting = [_fitting(lowering, extent) for extent in view.tensor.shape]
-    shape = tuple(extent.known for extent in fitting)
+    told = _parameter(lowering, view)
+    if told is None:
+        return _made_by_block(lowering, view)
+    descriptor = lowering.descriptor(told)
+    shape = tuple(_promised(lowering, extent) for extent in view.tensor.shape)
+    return replace(view, tensor=replace(view.tensor, shape=shape), descriptor=descriptor)
+
+
+def _parameter(lowering: TtirLowering, view: LoweredTileView) -> DescriptorParameter | None:
+    """Return the descriptor that launches make; None if they cannot, or may not have a descriptor of the tensor."""
+    dims, element = memory_order(view.tensor), stored(view.type.element)
+    numbers = [view.tensor.shape[dim] for dim in dims] + [view.tensor.strides[dim] for dim in dims[:-1]]
+    told = [lowering.expression(number) for number in (view.tensor.base, *numbers)]
+    address, *others = (expression for expression in told if expression is not None)
+    if None in told or lowering.by_address:
+        return None
+    extents, strides = tuple(others[: len(dims)]), tuple(others[len(dims) :])
+    size, pads_with_nan = TtirType(element).bits // 8, view.type.padding is t.PaddingValue.NAN
+    return DescriptorParameter(_descriptor_type(view), size, address, extents, strides, pads_with_nan)
+
+
+def _descriptor_type(view: LoweredTileView) -> str:
+    extents = "x".join(str(_tile_extent(view.type, dim)) for dim in memory_order(view.tensor))
+    return f"!tt.tensordesc<{extents}x{stored(view.type.element)}>"
+
+
+def _promised(lowering: TtirLowering, extent: TtirValue) -> TtirValue:
+    """Return an extent that a launch has found to be below 2^31 as an i64 that is known to be."""
+    known = lowering.known.of(extent)
+    if known.high <= MAX_I32:
+        return extent
+    narrow = scalars.narrowed(lowering, extent)
+    lowering.known.promise(narrow, known.divisor, 0, MAX_I32)
+    return lowering.build.resized(narrow, "i64", signed=True)
+
+
+def _made_by_block(lowering: TtirLowering, view: LoweredTileView) -> LoweredTileView:
+    """Return the view with a descriptor that each tile block makes."""
     dims = memory_order(view.tensor)
-    strides = [view.tensor.strides[dim] for dim in dims]
-    extents = "x".join(str(_tile_extent(type, dim)) for dim in dims)
-    descriptor = build.op(
+    for extent in view.tensor.shape:
+        _require_narrow(lowering, extent)
+    shape = tuple(_promised(lowering, extent) for extent in view.tensor.shape)
+    descriptor = lowering.build.op(
         "tt.make_tensor_descriptor",
         view.tensor.base,
-        *(fitting[dim].described for dim in dims),
-        *strides,
-        type=TtirType(f"!tt.tensordesc<{extents}x{stored(type.element)}>"),
+        *(_described(lowering, shape[dim]) for dim in dims),
+        *(view.tensor.strides[dim] for dim in dims),
+        type=TtirType(_descriptor_type(view)),
         operandSegmentSizes=(1, len(dims), len(dims)),
-        padding=PADDING_CODES[type.padding],
+        padding=PADDING_CODES[view.type.padding],
     )
     return replace(view, tensor=replace(view.tensor, shape=shape), descriptor=descriptor)
 
 
-@dataclass(frozen=True)
-class _Fitting:
-    """An extent: as an i64 known to be from 0 to 2^31 - 1, and as the hardware takes it, an i32 from 1 on."""
-
-    known: TtirValue
-    described: TtirValue
-
-
-def _fitting(lowering: TtirLowering, extent: TtirValue) -> _Fitting:
-    """Fit the extent: a launch passes no larger one, and whoever else does ends the kernel. For an extent of 0 see
-    `_is_empty`."""
-    build, known = lowering.build, lowering.known.of(extent)
-    narrow = scalars.narrowed(lowering, extent)
-    if known.high > MAX_I32:
-        told = extent_of(extent, lowering.body)
+def _require_narrow(lowering: TtirLowering, extent: TtirValue) -> None:
+    """Have launches require an extent below 2^31; whoever passes a larger one nevertheless ends the kernel."""
+    build = lowering.build
+    if lowering.known.of(extent).high > MAX_I32:
+        told = lowering.expression(extent)
         assert told is not None, extent
         lowering.narrow.append(told)
         with where(build, build.compare("ugt", extent, scalars.number(lowering, MAX_I32))):
             build.asm("trap;", "=r", [], I32, pure=False)
-        lowering.known.promise(narrow, known.divisor, 0, MAX_I32)
-        extent = build.resized(narrow, "i64", signed=True)
-    return _Fitting(extent, narrow if known.low > 0 else build.op("arith.maxsi", narrow, build.integer(I32, 1)))
+
+
+def _described(lowering: TtirLowering, extent: TtirValue) -> TtirValue:
+    """Return an extent as the hardware takes it, an i32 from 1 on. For an extent of 0 see `_is_empty`."""
+    narrow = scalars.narrowed(lowering, extent)
+    if lowering.known.of(extent).low > 0:
+        return narrow
+    return lowering.build.op("arith.maxsi", narrow, lowering.build.integer(I32, 1))
 
 
 # ---------------------------------------------------------------- where it pays

@@ -1,4 +1,5 @@
-"""Quotients by a divisor that many elements share are those of the interpreter to the bit, and short code."""
+"""Quotients by a reciprocal in f64, of many elements by one divisor or of few, are those of the interpreter to the bit,
+and short code."""
 
 from __future__ import annotations
 
@@ -12,7 +13,10 @@ import tileir
 from tests.cpu.samples import differing
 from tests.differential import Outcome
 from tests.differential import outcome as interpreted
+from tests.gpu.machine_code import machine_code
 from tests.targets import hsaco, ptx, ttir
+from tileir.gpu.arch import arch_named
+from tileir.gpu.compiler import CompileOptions, compile_ttir
 from tileir.ir import types as t
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -38,6 +42,29 @@ def program() -> str:
   %divisor = broadcast %column : tile<{ROWS}x1xf32> -> tile<{tile}>
   %quotient = divf %dividend, %divisor : tile<{tile}>
   %u = store_view_tko weak %quotient, %zv[%zero, %zero] : tile<{tile}>, {view}, tile<i32> -> token
+}}"""
+
+
+FEW = 32
+BLOCKS = ROWS * COLUMNS // FEW
+
+
+def few() -> str:
+    """Each tile block divides a few elements of x by those of y."""
+    matrix = f"tensor_view<{BLOCKS}x{FEW}xf32, strides=[{FEW},1]>"
+    view, tile = f"partition_view<tile=(1x{FEW}), {matrix}>", f"tile<1x{FEW}xf32>"
+    views = "".join(
+        f"  %{name}t = make_tensor_view %{name}, shape = [{BLOCKS}, {FEW}], strides = [{FEW}, 1] : {matrix}\n"
+        f"  %{name}v = make_partition_view %{name}t : {view}\n"
+        for name in "xyz"
+    )
+    return f"""entry @quotients(%x: tile<ptr<f32>>, %y: tile<ptr<f32>>, %z: tile<ptr<f32>>) {{
+{views}  %zero = constant <i32: 0> : tile<i32>
+  %block, %by, %bz = get_tile_block_id : tile<i32>
+  %dividend, %s = load_view_tko weak %xv[%block, %zero] : {view}, tile<i32> -> {tile}, token
+  %divisor, %t = load_view_tko weak %yv[%block, %zero] : {view}, tile<i32> -> {tile}, token
+  %quotient = divf %dividend, %divisor : {tile}
+  %u = store_view_tko weak %quotient, %zv[%block, %zero] : {tile}, {view}, tile<i32> -> token
 }}"""
 
 
@@ -81,25 +108,59 @@ Run = Callable[[tileir.Kernel, tuple[int, ...], list[np.ndarray], str], Outcome]
 needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="needs triton: pip install '.[gpu]'")
 
 
+MACHINES = [
+    pytest.param(ttir.outcome, "sm_90", id="ttir"),
+    pytest.param(ptx.outcome, "sm_80", id="ptx", marks=needs_triton),
+    pytest.param(hsaco.outcome, "gfx942", id="hsaco", marks=needs_triton),
+]
+
+
 @pytest.mark.parametrize("kind", ["random", "special", "near", "tie"])
-@pytest.mark.parametrize(
-    ("run", "arch"),
-    [
-        pytest.param(ttir.outcome, "sm_90", id="ttir"),
-        pytest.param(ptx.outcome, "sm_80", id="ptx", marks=needs_triton),
-        pytest.param(hsaco.outcome, "gfx942", id="hsaco", marks=needs_triton),
-    ],
-)
+@pytest.mark.parametrize(("run", "arch"), MACHINES)
 def test_quotients_by_a_shared_divisor_are_rounded_once(run: Run, arch: str, kind: str) -> None:
     (kernel,) = tileir.parse(program()).kernels.values()
-    args = [*operands(kind), np.zeros((ROWS, COLUMNS), np.float32)]
-    expected = interpreted(kernel, (1,), args, "interp").arrays[2]
-    found = run(kernel, (1,), args, arch).arrays[2]
+    require_the_quotients_of_the_interpreter(run, arch, kernel, (1,), *operands(kind))
+
+
+@pytest.mark.parametrize("kind", ["random", "special", "near", "tie"])
+@pytest.mark.parametrize(("run", "arch"), MACHINES[:2])
+def test_a_few_quotients_are_rounded_once(run: Run, arch: str, kind: str) -> None:
+    (kernel,) = tileir.parse(few()).kernels.values()
+    x, y = operands(kind)
+    divisors = np.broadcast_to(y[:, None], x.shape).copy()
+    require_the_quotients_of_the_interpreter(run, arch, kernel, (BLOCKS,), x, divisors)
+
+
+def require_the_quotients_of_the_interpreter(
+    run: Run, arch: str, kernel: tileir.Kernel, grid: tuple[int, ...], x: np.ndarray, y: np.ndarray
+) -> None:
+    args = [x, y, np.zeros((ROWS, COLUMNS), np.float32)]
+    expected = interpreted(kernel, grid, args, "interp").arrays[2]
+    found = run(kernel, grid, args, arch).arrays[2]
     assert not differing(found, expected, t.F32).any()
 
 
-@pytest.mark.parametrize(("arch", "shared"), [("sm_90", True), ("sm_100", True), ("gfx942", True), ("sm_89", False)])
-def test_one_reciprocal_serves_a_row_where_f64_is_fast(arch: str, shared: bool) -> None:
+@pytest.mark.parametrize(
+    ("arch", "shared"), [("sm_90", "rcp.approx"), ("sm_100", "rcp.approx"), ("gfx942", "arith.divf"), ("sm_89", None)]
+)
+def test_one_reciprocal_serves_a_row_where_f64_is_fast(arch: str, shared: str | None) -> None:
     (kernel,) = tileir.parse(program()).kernels.values()
     text = ttir.lowered(kernel, arch).text
-    assert ("tt.precise_divf" not in text, "arith.divf" in text) == (shared, shared)
+    assert ("tt.precise_divf" in text) == (shared is None)
+    assert shared is None or shared in text
+
+
+@pytest.mark.parametrize(("arch", "wide"), [("sm_90", True), ("sm_89", False), ("gfx942", False)])
+def test_a_few_quotients_are_made_in_f64_where_f32_would_call_a_function(arch: str, wide: bool) -> None:
+    (kernel,) = tileir.parse(few()).kernels.values()
+    text = ttir.lowered(kernel, arch).text
+    assert ("tt.precise_divf" not in text, "rcp.approx" in text) == (wide, wide)
+
+
+@needs_triton
+@pytest.mark.parametrize("text", [program(), few()], ids=["shared", "few"])
+def test_no_function_is_called_for_a_quotient_in_f64(text: str) -> None:
+    (kernel,) = tileir.parse(text).kernels.values()
+    made = compile_ttir(ttir.lowered(kernel, "sm_90").text, arch_named("sm_90"), CompileOptions(), ["cubin"])
+    assert made.binary is not None
+    assert not any(name.startswith("CALL") for name in machine_code(made.binary).names)

@@ -158,13 +158,14 @@ def test_a_sum_of_vectors_moves_16_bytes_at_a_time():
     assert sum(found.vectors("ISETP").values()) <= 16
 
 
-@pytest.mark.parametrize(("columns", "arch"), sampled(product((4096, 8192), ("sm_90", "sm_100")), 4))
-def test_a_layer_norm_loads_its_factors_when_it_needs_them(columns, arch):
-    """Loaded at the beginning, as they stand in the program, they make it 126 registers and more."""
+@pytest.mark.parametrize(("columns", "arch"), sampled(product((4096, 8192), ("sm_80", "sm_90", "sm_100")), 4))
+def test_a_layer_norm_leaves_room_for_three_blocks(columns, arch):
+    """Factors that are loaded at the beginning, as they stand in the program, make it 126 registers and more; a
+    division that calls a function, 89."""
     cubin = made(gpu_kernels.rows("layer_norm", columns), arch).binary
     assert cubin is not None
     (info,) = cubin_kernels(cubin).values()
-    assert (info.registers <= 96, info.stack) == (True, 0)
+    assert (info.registers <= 80, info.stack) == (True, 0)
 
 
 LATE = """entry @k(%p: tile<ptr<f32>>, %q: tile<ptr<f32>>) {{

@@ -88,6 +88,8 @@ def called(call: Call, operands: list[Array]) -> Array:
         return _compared(call, *(view(x, call.type) for x in operands))
     if call.base == "selp":
         return np.where(operands[2], *operands[:2])
+    if call.text == "rcp.approx.ftz.f64":
+        return pattern(_rough_reciprocal(view(operands[0], "f64")))
     rules = _FLOAT_RULES if call.types and call.type in FLOATS else _INTEGER_RULES
     if call.base not in rules:
         raise call.refuse("the machine does not know this instruction")
@@ -138,6 +140,16 @@ def _near(exact: Callable[..., Array]) -> Rule:
         return np.where(usual, (value.view(np.uint32) + usual).view(np.float32), value)
 
     return rule
+
+
+_UPPER = np.uint64(0xFFFFFFFF00000000)
+
+
+def _rough_reciprocal(x: Array) -> Array:
+    """``rcp.approx.ftz.f64``: of the upper half of the bits, and a step of such an f64 off."""
+    value = 1 / (x.view(np.uint64) & _UPPER).view(np.float64)
+    usual = np.isfinite(value) & (value != 0)
+    return ((value.view(np.uint64) & _UPPER) + (usual.astype(np.uint64) << np.uint64(32))).view(np.float64)
 
 
 def _power_of_two(call: Call, x: Array) -> Array:

@@ -228,6 +228,10 @@ class VendorInstructions(Protocol):
         """Emit ``div.approx div.full sqrt.approx tanh.approx ex2.approx rsqrt.approx`` of f32, within the bounds that
         PTX gives them."""
 
+    def reciprocal(self, build: Builder, number: TtirValue) -> TtirValue:
+        """Return the reciprocal of an f64 that f32 holds, within 0.51 units in the last place, without a function's
+        call."""
+
     def extreme(self, build: Builder, name: str, propagate_nan: bool, *operands: TtirValue) -> TtirValue:
         """Emit ``max`` or ``min`` of f32 with subnormals as zeros."""
 

@@ -47,17 +47,17 @@ def _nearest(build: Builder, name: str, *operands: TtirValue) -> TtirValue:
     return through_f32(build, lambda *wide: build.op(precise, *wide), *operands)
 
 
-def shared_quotient(build: Builder, dividend: TtirValue, divisor: TtirValue) -> TtirValue:
-    """Divide an f32 tensor, rounded to nearest even, by a smaller one whose axes of extent 1 are repeated.
+def wide_quotient(build: Builder, dividend: TtirValue, divisor: TtirValue) -> TtirValue:
+    """Divide an f32 tile, rounded to nearest even, by one whose axes of extent 1 are repeated.
 
-    One reciprocal in f64 serves all elements of a divisor. It is made too large by half a last place to two, so that a
+    One reciprocal in f64 serves all elements of a divisor. It is made too large by 0.49 to 2.51 last places, so that a
     product with it lies above the quotient v in magnitude, by less than 5 last places; p is that product, rounded. A
     number m of 25 bits, as f32 and the middle of two f32 are, is v itself or more than 8 last places from it, as m
     times the divisor has at most 49 bits. So p without its last 3 bits is m if v is, and lies on the same side of m as
     v if not: f32 makes the same of it as of v. That holds for subnormal results, which have fewer bits, as well.
     """
     wide = build.cast("arith.extf", divisor, "f64")
-    reciprocal = build.op("arith.divf", build.float(wide.type, 1.0), wide)
+    reciprocal = build.vendor.reciprocal(build, wide)
     above = build.op("arith.mulf", reciprocal, build.float(wide.type, 1 + 2.0**-52))
     factors = build.broadcast(above, *dividend.type.shape)
     product = build.op("arith.mulf", build.cast("arith.extf", dividend, "f64"), factors)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from tileir.gpu.arch import Vendor
 from tileir.gpu.ttir.forms import PREDICATES
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
-from tileir.gpu.ttir.lib.libdevice import library_function, rounded, shared_quotient, through_f32
+from tileir.gpu.ttir.lib.libdevice import library_function, rounded, through_f32, wide_quotient
 from tileir.gpu.ttir.lib.words import Word
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import types as t
@@ -58,6 +59,8 @@ from tileir.ops.shapes import Broadcast
 rules: Rules[Lower] = Rules()
 SHARED = 32
 """Elements that share a divisor where its reciprocal in f64 is worth its cost."""
+FEW = 32
+"""The most elements of a tile of which each thread has one or none."""
 _SIGNED, _UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED
 
 
@@ -275,8 +278,8 @@ _EXTREMES: dict[type[Op], tuple[str, str]] = {
 def lower_rounded(lowering: TtirLowering, op: AddF | SubF | MulF | DivF | Fma | Sqrt) -> None:
     operands = [lowering.value(operand) for operand in op.operands]
     name, mode, flush = _ROUNDED[type(op)], op.rounding_mode, op.flush_to_zero
-    if divisor := _shared_divisor(lowering, op):
-        result = shared_quotient(lowering.build, operands[0], lowering.value(divisor))
+    if divisor := _wide_divisor(lowering, op):
+        result = wide_quotient(lowering.build, operands[0], lowering.value(divisor))
     elif mode in (Rounding.APPROX, Rounding.FULL):
         result = lowering.build.vendor.approximate(lowering.build, f"{name}.{mode.text}", flush, *operands)
     else:
@@ -284,14 +287,20 @@ def lower_rounded(lowering: TtirLowering, op: AddF | SubF | MulF | DivF | Fma | 
     lowering.bind(op.results[0], result)
 
 
-def _shared_divisor(lowering: TtirLowering, op: Op) -> Value | None:
-    """Return what is repeated to the divisor of an exact division of f32, where that makes one reciprocal pay."""
+def _wide_divisor(lowering: TtirLowering, op: Op) -> Value | None:
+    """Return the divisor of an exact division of f32, before it is repeated, where its reciprocal in f64 pays.
+
+    For few elements it does on NVIDIA's GPUs: the exact division in f32 calls a function in rare cases, and all values
+    that live across the call take registers.
+    """
     if not isinstance(op, DivF) or op.rounding_mode is not Rounding.NEAREST_EVEN or op.flush_to_zero:
         return None
-    owner, tile = op.rhs.owner, op.result.type
-    if not isinstance(owner, Broadcast) or tile.element is not t.F32 or not lowering.arch.has_fast_f64:
+    owner, tile, arch = op.rhs.owner, op.result.type, lowering.arch
+    if tile.element is not t.F32 or not arch.has_fast_f64:
         return None
-    return owner.source if owner.source.tile.count * SHARED <= tile.count else None
+    if isinstance(owner, Broadcast) and owner.source.tile.count * SHARED <= tile.count:
+        return owner.source
+    return op.rhs if tile.count <= FEW and arch.vendor is Vendor.NVIDIA else None
 
 
 @rules(*_EXACT)

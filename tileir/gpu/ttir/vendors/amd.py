@@ -152,6 +152,9 @@ class AmdInstructions:
         table = _NAN_WINS if propagate_nan else _NEAREST
         return build.op(table[name], *(_flushed(build, operand) for operand in operands))
 
+    def reciprocal(self, build: Builder, number: TtirValue) -> TtirValue:
+        return build.op("arith.divf", build.float(number.type, 1.0), number)
+
     def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> TtirValue:
         """Return the conversion of TTIR within the range of the type, which is where it is defined."""
         low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)

@@ -37,6 +37,15 @@ class NvidiaInstructions:
     def extreme(self, build: Builder, name: str, propagate_nan: bool, *operands: TtirValue) -> TtirValue:
         return _run(build, f"{name}.ftz{'.NaN' * propagate_nan}.f32", *operands)
 
+    def reciprocal(self, build: Builder, number: TtirValue) -> TtirValue:
+        """Refine an approximation within 2^-19 by two steps of Newton's method; those of 0 and infinities are exact."""
+        rough = found = _run(build, "rcp.approx.ftz.f64", number)
+        one, minus_one = (build.float(number.type, value) for value in (1.0, -1.0))
+        negated = build.op("arith.mulf", number, minus_one)
+        for _ in range(2):
+            found = build.op("math.fma", found, build.op("math.fma", negated, found, one), found)
+        return build.select(build.compare_float("ord", found, found), found, rough)
+
     def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> TtirValue:
         """Truncate: PTX saturates, and makes 0 of NaN, but only where neither side has 64 bits."""
         source, target = number.type.element, f"i{bits}"

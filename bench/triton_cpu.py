@@ -64,7 +64,7 @@ def mean(ratios: list[float]) -> float:
 
 
 def kernels() -> Iterator[Comparison]:
-    """Each of seventeen kinds of kernels, and torch."""
+    """Each of eighteen kinds of kernels, and torch."""
     x, y = torch.randn(2, 1 << 20)
     yield "vector add, 2^20", lambda: elementwise.add(x, y), lambda: x + y
     yield "dropout, 2^20", lambda: elementwise.dropout(x, 0.25, 7), lambda: functional.dropout(x, 0.25)
@@ -72,6 +72,7 @@ def kernels() -> Iterator[Comparison]:
     turned, angles = torch.randn(2, 256, 8, 128), torch.randn(256, 64)
     cos, sin = angles.cos(), angles.sin()
     yield "RoPE, 512 x 8 x 128", lambda: elementwise.rope(turned.clone(), cos, sin), lambda: rotated(turned, cos, sin)
+    yield adamw()
     square = torch.randn(1024, 1000)
     yield "softmax, 1024 x 1000", lambda: rows.softmax(square), lambda: torch.softmax(square, 1)
     logits, wanted = torch.randn(256, 8000, requires_grad=True), torch.randint(8000, (256,))
@@ -93,6 +94,20 @@ def kernels() -> Iterator[Comparison]:
         lambda: windows.mean_of_neighbours(image),
         lambda: functional.avg_pool2d(image[None, None], 3, 1, 1)[0, 0],
     )
+
+
+def adamw() -> Comparison:
+    g, *state = torch.randn(4, 1 << 20)
+    state[2].abs_()
+    theirs, step = [one.clone() for one in state], torch.tensor(999.0)
+
+    def fused() -> list[torch.Tensor]:
+        groups = [[one] for one in (theirs[0], g, *theirs[1:])]
+        rates = {"lr": 1e-3, "beta1": 0.9, "beta2": 0.999, "weight_decay": 0.01, "eps": 1e-8}
+        torch._fused_adamw_(*groups, [], [step], amsgrad=False, maximize=False, **rates)
+        return theirs
+
+    return "AdamW in place, 2^20", lambda: elementwise.adamw(state[0], g, *state[1:], 1000), fused
 
 
 def filtered(x: torch.Tensor, taps: torch.Tensor) -> torch.Tensor:

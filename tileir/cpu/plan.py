@@ -15,6 +15,7 @@ from tileir.analysis.effects import accesses_of, reachable
 from tileir.analysis.placement import CallPlacement
 from tileir.cpu.analysis.coarsening import Coarsening, coarsening_of
 from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.joint_stores import joint_stores
 from tileir.cpu.analysis.live_extents import LiveExtents, live_extents
 from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.analysis.reuse import Reuse
@@ -34,6 +35,7 @@ STRATEGIES = {
     "expressions": "element-wise tiles are computed where they are used",
     "masked loads": "at the border of a tensor or a mask, elements are read under a mask instead of from a copy",
     "put-off loads": "loaded tiles are read where they are used",
+    "joint stores": "stores that follow one another are written in one loop",
     "reused buffers": "tiles are computed in the memory of an operand that nothing reads any more",
     "live extents": "what a store leaves out at the border of a tensor is not computed",
     "joined tile blocks": "neighbouring tile blocks run as one with longer tiles",
@@ -183,7 +185,8 @@ class _Planner:
     off: frozenset[str]
 
     def function(self, body: Block) -> FunctionPlan:
-        fusion, known = Fusion(body), Affines(body)
+        known = Affines(body)
+        fusion = Fusion(body, {} if self.strict or "joint stores" in self.off else joint_stores(body, known))
         loads = Loads(fusion, known)
         reused = self._reused(fusion, loads)
         used = loads.at_once() if "put-off loads" in self.off else loads

@@ -120,7 +120,8 @@ def _access(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> I
         if access.result in function.masked:
             yield "under a mask where it is cut"
     else:
-        yield f"{form}, written to memory"
+        is_later = function.fusion.loop_of(access.op) is not access.op
+        yield f"{form}, written to memory" + " in the loop of a later store" * is_later
         yield from _policy(plan, function, access)
 
 

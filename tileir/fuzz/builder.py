@@ -26,7 +26,7 @@ NESTED = ("branch", "counted", "loop")
 """The kinds with statements inside."""
 ASKED = (
     "fused", "remainder", "bitcast", "update_view", "gather", "scatter", "scatter_rows", "extents", "join", "output",
-    "wide", "wait", "large",
+    "wide", "wait", "large", "step",
 )  # fmt: skip
 """The kinds that come only where a weight is given, so that a seed keeps its program."""
 WEIGHED = (*KINDS, "update", *NESTED, *ASKED)

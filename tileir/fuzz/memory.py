@@ -17,6 +17,8 @@ from tileir.ir.attributes import (
     DenseElements,
     MemoryOrdering,
     MemoryScope,
+    Predicate,
+    Signedness,
 )
 from tileir.ir.core import Value
 from tileir.ops import (
@@ -152,9 +154,12 @@ class MemoryStatements(ProgramDraft):
         row = block.append(core.Iota.build([t.tile(t.I32, count)])).results[0]
         many = t.tile(t.I32, count)
         for cls, number in ((integer.XOrI, self.choose((0, 1, 3))), (integer.AddI, self.choose((0, 5, 40)))):
-            data = np.int32(number).tobytes()
-            splat = block.append(core.Constant.build([many], value=DenseElements(many, data))).results[0]
-            row = block.append(cls.build([many], lhs=row, rhs=splat)).results[0]
+            row = block.append(cls.build([many], lhs=row, rhs=self._splat(many, number))).results[0]
+        return self._offset(element, shape, row)
+
+    def _offset(self, element: t.ElementType, shape: tuple[int, ...], row: Value) -> Value:
+        """Return the addresses in the array of elements whose numbers are `row`."""
+        block = self.scope.block
         steps = block.append(shapes.Reshape.build([t.tile(t.I32, *shape)], source=row)).results[0]
         pointer = t.PointerType(element)
         ones = t.tile(pointer, *[1] * len(shape))
@@ -245,6 +250,64 @@ class MemoryStatements(ProgramDraft):
         }
         self.emit(atomics.AtomicRedView.build([t.TOKEN], value=value, token=self.scope.token, **fields))
 
+    # ------------------------------------------------------------ several stores
+
+    def step(self) -> None:
+        """Load tiles, compute others from them, and store several: where they were loaded, nearby or anywhere."""
+        shape = self.choose(((16,), (4, 4), (16, 16), (256,)))
+        places = [self._place(self.choose(self.elements), shape) for _ in range(self.choose((2, 3, 4)))]
+        loaded = {element: self._load_from(place, t.tile(element, *shape)) for element, place in places}
+        for _ in range(self.choose((2, 3, 4))):
+            element, place = self.choose(places)
+            if self.choose((False, False, True)):
+                element, place = self._place(self.choose(list(loaded)), shape)
+            mask = self.like(t.tile(t.I1, *shape))
+            tile, other = loaded[element], self._changed(loaded[element])
+            mixed = self.make(core.Select.build([tile.type], cond=mask, val_if_true=other, val_if_false=tile))
+            self._store_to(place, self.choose((mixed, other, tile)))
+            loaded[element] = self.choose((mixed, tile))
+
+    def _place(self, element: t.ElementType, shape: tuple[int, ...]) -> tuple[t.ElementType, dict[str, Any]]:
+        """Return the fields of accesses to a box of the array: through a view, or through pointers that rise."""
+        if self.choose((True, False)):
+            view = self.a_view(element, shape)
+            return element, {"view": view, "index": self.index(view)}
+        count = int(np.prod(shape, dtype=int))
+        many, block = t.tile(t.I32, count), self.scope.block
+        lanes = block.append(core.Iota.build([many])).results[0]
+        limit, start = (self._splat(many, self.choose(options)) for options in ((count, 13, 300), (0, 1, 16, 290)))
+        at = block.append(integer.AddI.build([many], lhs=lanes, rhs=start)).results[0]
+        mask = self.make(
+            integer.CmpI.build(
+                [many.with_element(t.I1)],
+                comparison_predicate=Predicate.LESS_THAN,
+                signedness=Signedness.SIGNED,
+                lhs=at,
+                rhs=limit,
+            )
+        )
+        reshaped = self.make(shapes.Reshape.build([t.tile(t.I1, *shape)], source=mask))
+        return element, {"pointers": self._offset(element, shape, at), "mask": self.choose((None, reshaped))}
+
+    def _splat(self, type: t.TileType, number: int) -> Value:
+        elements = DenseElements(type, np.int32(number).tobytes())
+        return self.scope.block.append(core.Constant.build([type], value=elements)).results[0]
+
+    def _load_from(self, place: dict[str, Any], type: t.TileType) -> Value:
+        fields: dict[str, Any] = {"memory_ordering_semantics": WEAK, "token": self.scope.token}
+        if "view" in place:
+            return self.make(views.LoadView.build([type, t.TOKEN], **place, **fields))
+        source, mask = place["pointers"], place["mask"]
+        return self.make(pointers.LoadPtr.build([type, t.TOKEN], source=source, mask=mask, **fields))
+
+    def _store_to(self, place: dict[str, Any], tile: Value) -> None:
+        fields: dict[str, Any] = {"memory_ordering_semantics": WEAK, "token": self.scope.token}
+        if "view" in place:
+            self.emit(views.StoreView.build([t.TOKEN], tile=tile, **place, **fields))
+        else:
+            destination, mask = place["pointers"], place["mask"]
+            self.emit(pointers.StorePtr.build([t.TOKEN], destination=destination, value=tile, mask=mask, **fields))
+
     # ------------------------------------------------------------ rows at given places
 
     def _matrix(self, element: t.ElementType) -> Value:
@@ -256,9 +319,7 @@ class MemoryStatements(ProgramDraft):
         many = t.tile(t.I32, count)
         row = self.scope.block.append(core.Iota.build([many])).results[0]
         for cls, number in ((integer.XOrI, self.choose((0, 1, 3))), (integer.AddI, self.choose((0, 5, 20)))):
-            data = np.int32(number).tobytes()
-            splat = self.scope.block.append(core.Constant.build([many], value=DenseElements(many, data))).results[0]
-            row = self.scope.block.append(cls.build([many], lhs=row, rhs=splat)).results[0]
+            row = self.scope.block.append(cls.build([many], lhs=row, rhs=self._splat(many, number))).results[0]
         return row
 
     def _gathering(self, element: t.ElementType, shape: tuple[int, ...]) -> dict[str, Any]:

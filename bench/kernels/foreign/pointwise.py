@@ -1,4 +1,4 @@
-"""Kernels that compute each element by itself: gelu, and rotary embedding in place."""
+"""Kernels that compute each element by itself: gelu, rotary embedding and a step of AdamW, both in place."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import torch
 from . import Comparison, normal
 
 APPROXIMATE = ct.RoundingMode.APPROX
+ZERO = ct.PaddingMode.ZERO
 
 
 def sigmoid(x):
@@ -80,6 +81,45 @@ def rope() -> Comparison:
     return "rope on q and k in place, bf16, 32 x 2048 x 64", ours, lambda: (turned(q), turned(k))
 
 
+@ct.kernel
+def adamw_kernel(p, g, m, v, rate, beta1, beta2, epsilon, decay, correction1, correction2, block: ct.Constant[int]):
+    """Parameters and both moments, in place."""
+    at = (ct.bid(0),)
+    w = ct.load(p, index=at, shape=(block,), padding_mode=ZERO)
+    d = ct.load(g, index=at, shape=(block,), padding_mode=ZERO)
+    first = beta1 * ct.load(m, index=at, shape=(block,), padding_mode=ZERO) + (1 - beta1) * d
+    second = beta2 * ct.load(v, index=at, shape=(block,), padding_mode=ZERO) + (1 - beta2) * d * d
+    change = (first / correction1) / (ct.sqrt(second / correction2) + epsilon)
+    ct.store(p, index=at, tile=w * (1 - rate * decay) - rate * change)
+    ct.store(m, index=at, tile=first)
+    ct.store(v, index=at, tile=second)
+
+
+def adamw() -> Comparison:
+    """The step after many others, so that a further one changes little."""
+    count, steps, settings = 1 << 22, 1000, (1e-4, 0.9, 0.999, 1e-8, 0.01)
+    rate, beta1, beta2, epsilon, decay = settings
+    p, g, m, v = normal(4, count, dtype=torch.float32)
+    state = p, m, v.abs_()
+    theirs, step = [one.clone() for one in state], torch.tensor(float(steps - 1))
+
+    def ours() -> tuple[torch.Tensor, ...]:
+        corrections = 1 - beta1**steps, 1 - beta2**steps
+        ct.launch(0, (ct.cdiv(count, 1024),), adamw_kernel, (p, g, m, v, *settings, *corrections, 1024))
+        return state
+
+    def peers() -> tuple[torch.Tensor, ...]:
+        parameter, first, second = theirs
+        torch._fused_adamw_(
+            [parameter], [g], [first], [second], [], [step], lr=rate, beta1=beta1, beta2=beta2, eps=epsilon,
+            weight_decay=decay, amsgrad=False, maximize=False,
+        )  # fmt: skip
+        return parameter, first, second
+
+    return "AdamW in place, f32, 2^22", ours, peers
+
+
 def comparisons() -> Iterator[Comparison]:
     yield gelu()
     yield rope()
+    yield adamw()

@@ -1,4 +1,4 @@
-"""Kernels that take each element once: vector addition, dropout, SwiGLU, rotary embedding."""
+"""Kernels that take each element once: vector addition, dropout, SwiGLU, rotary embedding, a step of AdamW."""
 
 from __future__ import annotations
 
@@ -74,3 +74,29 @@ def rope(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
     padded = triton.next_power_of_2(heads)
     rope_kernel[(batch * length,)](x, cos, sin, heads, length, HALF=width // 2, HEADS=padded)
     return x
+
+
+@triton.jit
+def adamw_kernel(
+    p_ptr, g_ptr, m_ptr, v_ptr, n, rate, beta1, beta2, epsilon, decay, correction1, correction2, BLOCK: tl.constexpr
+):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = offsets < n
+    p = tl.load(p_ptr + offsets, mask=inside)
+    g = tl.load(g_ptr + offsets, mask=inside)
+    m = beta1 * tl.load(m_ptr + offsets, mask=inside) + (1 - beta1) * g
+    v = beta2 * tl.load(v_ptr + offsets, mask=inside) + (1 - beta2) * g * g
+    change = (m / correction1) / (tl.sqrt(v / correction2) + epsilon)
+    tl.store(p_ptr + offsets, p * (1 - rate * decay) - rate * change, mask=inside)
+    tl.store(m_ptr + offsets, m, mask=inside)
+    tl.store(v_ptr + offsets, v, mask=inside)
+
+
+def adamw(
+    p: torch.Tensor, g: torch.Tensor, m: torch.Tensor, v: torch.Tensor, step: int, block: int = 1024
+) -> tuple[torch.Tensor, ...]:
+    """`p`, `m` and `v` are changed in place."""
+    rate, beta1, beta2, epsilon, decay = 1e-3, 0.9, 0.999, 1e-8, 0.01
+    given = rate, beta1, beta2, epsilon, decay, 1 - beta1**step, 1 - beta2**step
+    adamw_kernel[(triton.cdiv(p.numel(), block),)](p, g, m, v, p.numel(), *given, BLOCK=block)
+    return p, m, v

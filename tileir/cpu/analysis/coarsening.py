@@ -1,9 +1,9 @@
 """Coarsening: tile blocks that follow one another along an axis of the grid, run as one with longer tiles.
 
-A kernel that loads tiles, computes each element from elements and stores one tile does the same for `n` neighbouring
-tile blocks as one tile block whose tiles are `n` times as long along the dimension whose start follows the axis. In
-memory such tiles are long rows, however narrow those of a single tile block are. Tile blocks have no order among
-themselves, and each one's loads stay before its store.
+A kernel that loads tiles, computes each element from elements and stores one tile, or several in one loop, does the
+same for `n` neighbouring tile blocks as one tile block whose tiles are `n` times as long along the dimension whose
+start follows the axis. In memory such tiles are long rows, however narrow those of a single tile block are. Tile blocks
+have no order among themselves, and each one's loads stay before its stores.
 
 `coarsening_of` finds the kernels for which that holds, and the values whose tiles become longer. The number of tile
 blocks that are joined is chosen at run time (`cpu.emit.driver`).
@@ -11,7 +11,7 @@ blocks that are joined is chosen at run time (`cpu.emit.driver`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tileir.analysis.affine import Affines
@@ -69,12 +69,12 @@ class _Unsuited(Exception):
 
 def coarsening_of(body: Block, fusion: Fusion, known: Affines, loads: Loads) -> Coarsening | None:
     """Return how tile blocks of an entry may be joined; None if they may not."""
-    writes = [access for access in map(access_of, body.ops) if access is not None and access.writes]
-    if len(writes) != 1 or any(op.regions for op in body.ops):
+    writes = [access.op for access in map(access_of, body.ops) if access is not None and access.writes]
+    if not writes or writes != list(fusion.joint(writes[0])) or any(op.regions for op in body.ops):
         return None
     for axis in AXES:
         try:
-            return _Longer(axis, fusion, known, loads).of(body, writes[0].op)
+            return _Longer(axis, fusion, known, loads).of(body, writes)
         except _Unsuited:
             continue
     return None
@@ -100,12 +100,14 @@ class _Longer:
     linear: set[Value] = field(default_factory=set)
     """Values computed by sums and products of the index of an element, which hold beyond the end of the tile."""
 
-    def of(self, body: Block, store: Op) -> Coarsening:
-        """Return the longer tiles and accesses. Raises _Unsuited. The store has to be the last access."""
+    def of(self, body: Block, stores: Sequence[Op]) -> Coarsening:
+        """Return the longer tiles and accesses. Raises _Unsuited. The stores have to be the last accesses."""
         for op in body.ops:
-            if store in self.accesses and access_of(op) is not None:
+            if stores[-1] in self.accesses and access_of(op) is not None:
                 raise _Unsuited
             self._visit(op)
+        if len({self.accesses[store] for store in stores}) > 1:
+            raise _Unsuited
         return Coarsening(self.axis, self.dims, self.accesses)
 
     def _visit(self, op: Op) -> None:

@@ -10,7 +10,8 @@ wherever it is used, also in several places and in the regions below.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from tileir.analysis.structure import Uses, home_of
 from tileir.ir import types as t
@@ -36,10 +37,14 @@ DEEPEST = 32
 
 
 class Fusion:
-    """Decisions for one function, whose `operations` are in program order."""
+    """Decisions for one function, whose `operations` are in program order.
 
-    def __init__(self, body: Block) -> None:
+    `joint`: for each store that shares a loop with others, all of them in program order.
+    """
+
+    def __init__(self, body: Block, joint: Mapping[Op, Sequence[Op]] = MappingProxyType({})) -> None:
         self._uses = Uses(body.ops)
+        self._joint = joint
         self._root: dict[Op, Op] = {}
         operations = self.operations = [op for root in body.ops for op in root.walk()]
         self._indices: set[Op] = set()
@@ -54,6 +59,14 @@ class Fusion:
 
     def users(self, value: Value) -> Sequence[Op]:
         return self._uses.of(value)
+
+    def joint(self, op: Op) -> Sequence[Op]:
+        """Return the stores of one loop, in program order; any other operation by itself."""
+        return self._joint.get(op, (op,))
+
+    def loop_of(self, op: Op) -> Op:
+        """Return the operation where the loop of an operation stands: of joint stores, the last one."""
+        return self.joint(op)[-1]
 
     def used_once(self, value: Value) -> bool:
         """Return whether a single operation, in the block that defines `value`, reads its tile.
@@ -117,7 +130,7 @@ class Fusion:
 
     def _root_of(self, op: Op) -> Op:
         if not fusible(op):
-            return op
+            return self.loop_of(op)
         roots = {self._consumer_root(user, op) for user in self.users(op.results[0])}
         return roots.pop() if len(roots) == 1 else op
 
@@ -127,7 +140,7 @@ class Fusion:
         if user.parent is not op.parent:
             return op
         if not fusible(user):
-            return user
+            return self.loop_of(user)
         root = self._root[user]
         # A divisor is looked at before anything is divided. Address arithmetic is repeated, what it divides is not.
         is_divisor = isinstance(user, division.DivI | division.RemI) and user.rhs is op.results[0]

@@ -47,7 +47,7 @@ class LoadPlacement(enum.Enum):
 
 @dataclass(frozen=True)
 class PutOffLoad:
-    """A load whose elements the loop of a store reads.
+    """A load whose elements the loop of a store reads, which may be that of joint stores.
 
     `in_place`: each one only for the element at the same index that is written. `same_tile`: that is certain to be the
     same place in memory, so that there is nothing to check.
@@ -65,7 +65,8 @@ class Loads:
     def __init__(self, fusion: Fusion, known: Affines) -> None:
         self.readers = Readers(fusion)
         self._place = {op: place for place, op in enumerate(fusion.operations)}
-        self._barriers = [op for op in fusion.operations if _is_barrier(op)]
+        self._fusion = fusion
+        self._barriers = [op for op in fusion.operations if _is_barrier(op) and fusion.loop_of(op) is op]
         self._barrier_places = [self._place[op] for op in self._barriers]
         self._placements: dict[Value, LoadPlacement] = {}
         self._in_stores: dict[Op, list[PutOffLoad]] = {}
@@ -131,8 +132,9 @@ class Loads:
         self._placements[tile] = placement
         if barrier is not None and placement is LoadPlacement.IN_STORE:
             in_place = self.readers.in_place(tile, barrier)
-            put_off = PutOffLoad(load, tile, in_place, in_place and _same_tile(load, access_of(barrier)))
-            self._in_stores.setdefault(barrier, []).append(put_off)
+            for store in self._fusion.joint(barrier):
+                put_off = PutOffLoad(load, tile, in_place, in_place and _same_tile(load, access_of(store)))
+                self._in_stores.setdefault(store, []).append(put_off)
 
     def _pointer_placement(self, load: MemoryAccess) -> LoadPlacement:
         """Put off a load through pointers only where one store reads the tile, in the order in which it writes: a
@@ -159,7 +161,8 @@ class Loads:
         if store is None or operands <= set(store.indices):
             return LoadPlacement.BY_USERS
         if self._stores_one_by_one(store):
-            stored = {store.value, store.mask, *store.indices}
+            stores = map(MemoryAccess.of, self._fusion.joint(barrier))
+            stored = {operand for one in stores for operand in (one.value, one.mask, *one.indices)}
             return LoadPlacement.IN_STORE if operands <= stored else LoadPlacement.AT_ONCE
         through_pointers = self.regions[store.op].through_pointers
         return LoadPlacement.AT_ONCE if through_pointers else LoadPlacement.BY_USERS
@@ -275,7 +278,7 @@ class Readers:
             if self._passes(user):
                 yield from self._uses[user.results[0]]
             if not self._passes(user) or isinstance(user, Assume):
-                yield user, value  # A promise is checked where it stands.
+                yield self._fusion.loop_of(user), value  # A promise is checked where it stands.
             if isinstance(user, For) and _is_pointers(value):
                 yield user.body.ops[-1], value
             loaded = self._put_off_with(user, value)

@@ -11,7 +11,8 @@ A store and the loads before it prefetch for the next iteration or tile block. P
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from llvmlite import ir
 
@@ -53,45 +54,61 @@ def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile) -> None:
         return
     with lowering.builder.if_else(worth_while(lowering, op, memory)) as (past, through), emit.one_way():
         with past:
-            _stream(emit, memory, tile, dim)
+            _stream(emit, Target(op, memory, tile), dim)
         with through:
             fill(emit, memory, tile)
 
 
-def write_rows(lowering: Lowering, op: Op, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
-    """Write `counts` elements of each dimension, any of which may be 0, in rows along `dim`, bypassing the cache if it
-    pays."""
-    emit = lowering.emit
-    with emit.when(some(lowering.builder, counts)):
-        if not may_stream(lowering, op):
-            _write_through(emit, memory, tile, dim, counts)
+@dataclass(frozen=True)
+class Target:
+    """The memory that a store writes, and the tile whose elements go there."""
+
+    op: Op
+    memory: Window
+    tile: Tile
+
+
+def write_rows(lowering: Lowering, targets: Sequence[Target], dim: int, counts: Sequence[ir.Value]) -> None:
+    """Write `counts` elements of each dimension of tiles, in one loop; any count may be 0. Rows lie along `dim`, and
+    bypass the cache if it pays."""
+    emit, builder = lowering.emit, lowering.builder
+    with emit.when(some(builder, counts)):
+        is_even = len({target.memory.element.byte_size for target in targets}) == 1
+        if not is_even or not all(may_stream(lowering, target.op) for target in targets):
+            _write_through(emit, targets, dim, counts)
             return
-        with lowering.builder.if_else(worth_while(lowering, op, memory)) as (past, through), emit.one_way():
+        tests = (worth_while(lowering, target.op, target.memory) for target in targets)
+        with builder.if_else(reduce(builder.and_, tests)) as (past, through), emit.one_way():
             with past:
-                _stream_rows(emit, memory, tile, dim, counts)
+                _stream_rows(emit, targets, dim, counts)
             with through:
-                _write_through(emit, memory, tile, dim, counts)
+                _write_through(emit, targets, dim, counts)
 
 
-def _write_through(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
-    """Write row by row along `dim`, each in whole lines but for its ends: no store crosses lines then."""
-    builder, rows, size = emit.builder, rows_along(counts, dim), memory.element.byte_size
+def put_each(emit: Emitter, targets: Sequence[Target], index: Index) -> None:
+    """Compute an element of each tile, then write them all."""
+    numbers = [target.tile.at(emit, index) for target in targets]
+    for target, number in zip(targets, numbers):
+        target.memory.put(emit, index, number)
+
+
+def _write_through(emit: Emitter, targets: Sequence[Target], dim: int, counts: Sequence[ir.Value]) -> None:
+    """Write row by row along `dim`, each in whole lines of the first target but for its ends: no store crosses lines
+    then."""
+    builder, rows, memory = emit.builder, rows_along(counts, dim), targets[0].memory
+    size = memory.element.byte_size
     # A number, as LLVM would make two loop nests of a condition.
     is_long = builder.icmp_unsigned(">=", counts[dim], I64(_LONG // size))
     within = builder.and_(builder.sext(is_long, I64), I64(CACHE_LINE - size))
-
-    def write(index: Index, position: ir.Value) -> None:
-        at = moved(index, dim, position)
-        memory.put(emit, at, tile.at(emit, at))
 
     def row(index: Index) -> None:
         behind = builder.neg(builder.ptrtoint(memory.address(emit, index), I64))
         head = builder.lshr(builder.and_(behind, within), I64(size.bit_length() - 1))
         broken, left = builder.icmp_unsigned("!=", head, I64(0)), builder.icmp_unsigned("<", head, counts[dim])
         with emit.when(broken), emit.rarely(), emit.counted(I64(0), head) as position:
-            write(index, position)
+            put_each(emit, targets, moved(index, dim, position))
         with emit.when(left), emit.counted(head, counts[dim], parallel=True) as position:
-            write(index, position)
+            put_each(emit, targets, moved(index, dim, position))
 
     emit.loop_nest(rows, row)
 
@@ -142,8 +159,9 @@ def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
 # ---------------------------------------------------------------- copies past the cache
 
 
-def _stream(emit: Emitter, memory: Window, tile: Tile, dim: int) -> None:
+def _stream(emit: Emitter, target: Target, dim: int) -> None:
     """Write the tile row by row along `dim`, through a buffer unless it has rows in the arena."""
+    memory, tile = target.memory, target.tile
     shape, size = list(memory.type.shape), memory.element.byte_size
     if isinstance(tile, Window) and _has_rows(tile, dim):
         shape[dim] = 1
@@ -151,32 +169,31 @@ def _stream(emit: Emitter, memory: Window, tile: Tile, dim: int) -> None:
         emit.loop_nest(shape, lambda at: _copied(emit, memory.address(emit, at), tile.address(emit, at), length))
         return
     parts = shape[dim] * size // _PART
-    _stream_parts(emit, memory, tile, dim, [*shape[:dim], parts, *shape[dim + 1 :]])
+    _stream_parts(emit, [target], dim, [*shape[:dim], parts, *shape[dim + 1 :]])
 
 
-def _stream_rows(emit: Emitter, memory: Window, tile: Tile, dim: int, counts: Sequence[ir.Value]) -> None:
+def _stream_rows(emit: Emitter, targets: Sequence[Target], dim: int, counts: Sequence[ir.Value]) -> None:
     """Write `counts` elements of each dimension, row by row along `dim`; the rest of a part goes through the cache."""
-    builder, size = emit.builder, memory.element.byte_size
+    builder, size = emit.builder, targets[0].memory.element.byte_size
     parts = builder.udiv(counts[dim], I64(_PART // size))
     whole = builder.mul(parts, I64(_PART // size))
     with emit.when(builder.icmp_unsigned("!=", parts, I64(0))):
-        _stream_parts(emit, memory, tile, dim, [*counts[:dim], parts, *counts[dim + 1 :]])
+        _stream_parts(emit, targets, dim, [*counts[:dim], parts, *counts[dim + 1 :]])
 
     def rest(index: Index) -> None:
         with emit.counted(whole, counts[dim], parallel=True) as position:
-            at = moved(index, dim, position)
-            memory.put(emit, at, tile.at(emit, at))
+            put_each(emit, targets, moved(index, dim, position))
 
     with emit.when(builder.icmp_unsigned("<", whole, counts[dim])):
         emit.loop_nest(rows_along(counts, dim), rest)
 
 
-def _stream_parts(emit: Emitter, memory: Window, tile: Tile, dim: int, parts: Sequence[Extent]) -> None:
-    """Write the tile through a buffer, a part of a row at a time."""
+def _stream_parts(emit: Emitter, targets: Sequence[Target], dim: int, parts: Sequence[Extent]) -> None:
+    """Write tiles through buffers, a part of a row at a time."""
     with emit.region():
-        buffer = emit.buffer(CACHE_LINE + _PART)
+        buffers = [emit.buffer(CACHE_LINE + _PART) for _ in targets]
         last = highest_index(emit.builder, parts[dim])
-        emit.loop_nest(parts, lambda index: _stream_part(emit, memory, tile, dim, buffer, last, index))
+        emit.loop_nest(parts, lambda index: _stream_part(emit, targets, dim, buffers, last, index))
 
 
 def _copied(emit: Emitter, target: ir.Value, source: ir.Value, length: ir.Value) -> None:
@@ -184,22 +201,28 @@ def _copied(emit: Emitter, target: ir.Value, source: ir.Value, length: ir.Value)
 
 
 def _stream_part(
-    emit: Emitter, memory: Window, tile: Tile, dim: int, buffer: ir.Value, last: ir.Value, index: Index
+    emit: Emitter, targets: Sequence[Target], dim: int, buffers: Sequence[ir.Value], last: ir.Value, index: Index
 ) -> None:
-    """Compute a part of a row into the buffer, behind a line that holds the end of the part before, and copy the lines
-    that are complete; `last` is the number of the last part."""
-    builder, element = emit.builder, memory.element
+    """Compute a part of a row of each tile into its buffer, behind a line that holds the end of the part before, and
+    copy the lines that are complete; `last` is the number of the last part."""
+    builder, element = emit.builder, targets[0].memory.element
     count = _PART // element.byte_size
     number, first = index[dim], builder.mul(index[dim], I64(count))
-    fresh = Window(t.tile(element, count), builder.gep(buffer, [I64(CACHE_LINE)], source_etype=I8), (I64(1),))
 
     def at(position: ir.Value) -> Index:
         return moved(index, dim, position)
 
-    emit.loop_nest([count], lambda along: fresh.put(emit, along, tile.at(emit, at(builder.add(first, along[0])))))
+    def compute(along: Index) -> None:
+        numbers = [target.tile.at(emit, at(builder.add(first, along[0]))) for target in targets]
+        for target, buffer, found in zip(targets, buffers, numbers):
+            fresh = builder.gep(buffer, [I64(CACHE_LINE)], source_etype=I8)
+            Window(t.tile(target.memory.element, count), fresh, (I64(1),)).put(emit, along, found)
+
+    emit.loop_nest([count], compute)
     begins = builder.zext(builder.icmp_unsigned("==", number, I64(0)), I64)
     ends = builder.zext(builder.icmp_unsigned("==", number, last), I64)
-    emit.shared("part", [memory.address(emit, at(first)), buffer, begins, ends], _copy_part)
+    for target, buffer in zip(targets, buffers):
+        emit.shared("part", [target.memory.address(emit, at(first)), buffer, begins, ends], _copy_part)
 
 
 def _copy_part(emit: Emitter, arguments: Sequence[ir.Value]) -> None:

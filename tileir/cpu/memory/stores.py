@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import reduce
 
 from llvmlite import ir
@@ -26,7 +27,7 @@ from tileir.cpu.emit.tiles import (
     transposition_of,
 )
 from tileir.cpu.lowering.state import JoinedBlocks, Lowering
-from tileir.cpu.memory.cache_policy import prefetch_next, row_dimension, write_rows, write_tile
+from tileir.cpu.memory.cache_policy import Target, prefetch_next, put_each, row_dimension, write_rows, write_tile
 from tileir.cpu.memory.checks import check, check_each_pointer, check_pointers, may_access
 from tileir.cpu.memory.copying import bounded_nest, copy_part, copy_row, materialized_part
 from tileir.cpu.memory.elements import WORD, add_word, count_change, in_word, update_element
@@ -51,13 +52,18 @@ from tileir.ir.core import Op, Value
 
 
 def store(lowering: Lowering, access: MemoryAccess) -> None:
-    """Write the elements of a tile that belong to the access."""
+    """Write the elements of a tile that belong to the access; with the last of joint stores, those of all of them."""
+    stores = [MemoryAccess.of(op) for op in lowering.here.fusion.joint(access.op)]
+    if access.op is not stores[-1].op:
+        return
+    if lowering.joined is not None:
+        _store_joined(lowering, lowering.joined, [_Written.by(lowering, one) for one in stores])
+        return
+    if len(stores) > 1:
+        _store_jointly(lowering, [_Written.by(lowering, one) for one in stores])
+        return
     assert access.value is not None, "a store has a value"
     tile, where = lowering.tile(access.value), located(lowering, access)
-    if lowering.joined is not None:
-        assert isinstance(where, Box), "longer tiles are boxes"
-        _store_joined(lowering, lowering.joined, access, tile, where)
-        return
     check(lowering, access, where)
     if isinstance(where, Box):
         prefetch_next(lowering, access)
@@ -105,12 +111,12 @@ def _in_order(lowering: Lowering, access: MemoryAccess, box: Box, tile: Tile) ->
 def _store_box_in_rows(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box, dim: int) -> None:
     """Write rows straight to memory where none is written before it is read; else through a copy."""
     emit, builder = lowering.emit, lowering.builder
-    straight = unaliased(lowering, access.op, lambda: box.span_of(emit, box.counts))
+    straight = unaliased(lowering, access.op, box.span_of(emit, box.counts))
     if box.regular is not None:
         straight = builder.and_(straight, box.regular)
     with builder.if_else(straight) as (at_once, apart), emit.one_way():
         with at_once:
-            write_rows(lowering, access.op, box.window, tile, dim, box.counts)
+            write_rows(lowering, [Target(access.op, box.window, tile)], dim, box.counts)
         with apart, emit.region():
             _write_part(emit, box, _materialized(lowering, access, tile, box))
 
@@ -127,7 +133,7 @@ def _store_window(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box
     builder.cbranch(box.full, inside, apart)
     with emit.one_way():
         builder.position_at_end(inside)
-        harmless = unaliased(lowering, access.op, lambda: box.span_of(emit, memory.type.shape))
+        harmless = unaliased(lowering, access.op, box.span_of(emit, memory.type.shape))
         builder.cbranch(harmless, straight, apart)
         builder.position_at_end(straight)
         write_tile(lowering, access.op, memory, tile)
@@ -185,14 +191,90 @@ def _write_part(emit: Emitter, box: Box, copy: Tile) -> None:
             _write_elements(emit, _with_mask(emit, box.elements), copy, MemoryOrdering.WEAK)
 
 
-def _store_joined(lowering: Lowering, joined: JoinedBlocks, access: MemoryAccess, tile: Tile, box: Box) -> None:
-    """Write a tile of joined tile blocks, if all it is computed from has been loaded and none is written before it is
-    read."""
-    builder, memory = lowering.builder, box.known(lowering.builder)
-    fine = builder.and_(may_access(lowering, access, box), _all_loaded(lowering, joined, access, box.counts))
-    harmless = unaliased(lowering, access.op, lambda: span_of_window(lowering.emit, memory, box.counts))
-    run_separately_unless(lowering, builder.and_(fine, harmless))
-    write_rows(lowering, access.op, memory, tile, joined.coarsening.accesses[access.op], box.counts)
+# ---------------------------------------------------------------- several tiles, or tile blocks, in one loop
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A store of a tile to a box of memory."""
+
+    access: MemoryAccess
+    tile: Tile
+    box: Box
+
+    @staticmethod
+    def by(lowering: Lowering, access: MemoryAccess) -> _Written:
+        assert access.value is not None, "a store has a value"
+        box = located(lowering, access)
+        assert isinstance(box, Box), "joint stores and longer tiles are boxes"
+        return _Written(access, lowering.tile(access.value), box)
+
+    @property
+    def target(self) -> Target:
+        return Target(self.access.op, self.box.window, self.tile)
+
+
+def _store_joined(lowering: Lowering, joined: JoinedBlocks, stores: Sequence[_Written]) -> None:
+    """Write the tiles of joined tile blocks, if all they are computed from has been loaded and none is written before
+    it is read."""
+    builder, (access, counts) = lowering.builder, (stores[0].access, stores[0].box.counts)
+    loaded = _all_loaded(lowering, joined, access, counts)
+    run_separately_unless(lowering, builder.and_(loaded, _are_harmless(lowering, stores, counts)))
+    write_rows(lowering, [store.target for store in stores], joined.coarsening.accesses[access.op], counts)
+
+
+def _store_jointly(lowering: Lowering, stores: Sequence[_Written]) -> None:
+    """Write tiles in one loop, straight to memory, where no element is written before it is read; else one after the
+    other, through copies."""
+    emit, builder, box = lowering.emit, lowering.builder, stores[0].box
+    for store in stores:
+        prefetch_next(lowering, store.access)
+    if lowering.joined_first:
+        _store_copies(lowering, stores)
+        return
+    dim = row_dimension(box.window)
+    counts = box.counts if dim is not None else list(map(I64, box.window.type.shape))
+    fine = _are_harmless(lowering, stores, counts)
+    for store in stores:
+        apart = elements_apart(builder, store.box.window)
+        fine = fine if apart is None else builder.and_(fine, apart)
+    with builder.if_else(fine, likely=True) as (at_once, one_by_one), emit.one_way():
+        with at_once:
+            targets = [store.target for store in stores]
+            if dim is not None:
+                write_rows(lowering, targets, dim, counts)
+            else:
+                emit.loop_nest(box.window.type.shape, lambda index: put_each(emit, targets, index))
+        with one_by_one:
+            _store_copies(lowering, stores)
+
+
+def _store_copies(lowering: Lowering, stores: Sequence[_Written]) -> None:
+    """Compute all tiles, then check and write one after the other."""
+    emit = lowering.emit
+    with emit.region():
+        copies = [_materialized(lowering, store.access, store.tile, store.box) for store in stores]
+        for store, copy in zip(stores, copies):
+            check(lowering, store.access, store.box)
+            with _in_order(lowering, store.access, store.box, copy):
+                _write_part(emit, store.box, copy)
+
+
+def _are_harmless(lowering: Lowering, stores: Sequence[_Written], counts: Sequence[ir.Value]) -> ir.Value:
+    """Emit a test of whether stores may write `counts` elements of each dimension in one loop: all that belong to each
+    of them, which may be accessed, none that another one writes, and none before it is read."""
+    builder, emit, found = lowering.builder, lowering.emit, I1(1)
+    spans: list[Span] = []
+    for store in stores:
+        for count, own in zip(counts, store.box.counts):
+            found = builder.and_(found, builder.icmp_unsigned("==", count, own))
+        span = span_of_window(emit, store.box.known(builder), counts)
+        found = builder.and_(found, may_access(lowering, store.access, store.box))
+        found = builder.and_(found, unaliased(lowering, store.access.op, span))
+        for other in spans:
+            found = builder.and_(found, _apart(builder, other, span))
+        spans.append(span)
+    return found
 
 
 def _all_loaded(lowering: Lowering, joined: JoinedBlocks, access: MemoryAccess, counts: Sequence[ir.Value]) -> ir.Value:
@@ -237,7 +319,7 @@ def _store_elements(lowering: Lowering, access: MemoryAccess, tile: Tile, where:
     if not isinstance(where, PointerElements) or not lowering.loads.read_in(access.op):
         _write_elements(emit, where, materialized(emit, tile), ordering)
         return
-    straight = unaliased(lowering, access.op, lambda: span_of_pointers(lowering, access, where.type.shape))
+    straight = unaliased(lowering, access.op, span_of_pointers(lowering, access, where.type.shape))
     with emit.builder.if_else(straight, likely=True) as (at_once, apart):
         with at_once:
             _write_elements(emit, where, tile, ordering)
@@ -402,15 +484,12 @@ def _nested(builder: ir.IRBuilder, memory: Window, dims: Sequence[int]) -> ir.Va
 # ---------------------------------------------------------------- loads in the loop of a store
 
 
-def unaliased(lowering: Lowering, store: Op, written: Callable[[], Span]) -> ir.Value:
-    """Emit a test of whether the loop of `store`, which writes the span `written`, may read the loads put off to it."""
-    builder = lowering.builder
-    checked = [load for load in lowering.loads.read_in(store) if not load.same_tile]
-    if not checked:
-        return I1(1)
-    target = written()
-    found = target.regular
-    for load in checked:
+def unaliased(lowering: Lowering, store: Op, target: Span) -> ir.Value:
+    """Emit a test of whether the loop of `store`, which writes the span `target`, may read the loads put off to it."""
+    builder, found = lowering.builder, target.regular
+    for load in lowering.loads.read_in(store):
+        if load.same_tile:
+            continue
         source = _span_of(lowering, load)
         harmless = _apart(builder, source, target)
         if load.in_place and source.size == target.size:

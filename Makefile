@@ -141,7 +141,8 @@ fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.fuzz.run --seconds 60 --target bytecode
 	$(BIN)/python -m tests.passes.fuzz --count 5000 --jobs $(JOBS)
 	$(BIN)/python -m tileir fuzz --source valid --count 1000 --workers $(JOBS) --findings build/fuzz \
-	  --weight wait=3 --weight wide=4 --weight gather=2 --weight large=2 --engines interp-O2,cpu,cpu-O2
+	  --weight wait=3 --weight wide=4 --weight gather=2 --weight large=2 --weight step=4 \
+	  --engines interp-O2,cpu,cpu-O2
 	$(BIN)/python -m tileir fuzz --source valid --count 500 --workers $(JOBS) --findings build/fuzz \
 	  --engines tests.fuzz.machines:ttir_sm_90,tests.fuzz.machines:ttir_gfx942,tests.fuzz.machines:hsaco_gfx942
 

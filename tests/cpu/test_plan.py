@@ -14,6 +14,7 @@ import pytest
 import tileir
 from tests.cpu.anew import plan_of_text, planned
 from tests.cpu.test_deferred_products import program
+from tests.cpu.test_joint_stores import step
 from tests.thorough import sampled
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.engine import Host
@@ -69,6 +70,11 @@ def text_of_example(name: str) -> str:
 
 USES: dict[str, tuple[str, str, Callable[[KernelPlan], object]]] = {
     "expressions": (text_of_example("softmax"), "softmax", lambda plan: plan.body.expressions),
+    "joint stores": (
+        step(16),
+        "k",
+        lambda plan: [op for op in plan.body.fusion.operations if plan.body.fusion.loop_of(op) is not op],
+    ),
     "reused buffers": (text_of_example("attention"), "attention", lambda plan: plan.body.reused),
     "live extents": (program(), "k", lambda plan: plan.body.live),
     "joined tile blocks": (text_of_example("saxpy"), "saxpy", lambda plan: plan.coarsening),

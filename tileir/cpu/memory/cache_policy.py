@@ -54,13 +54,13 @@ def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile) -> None:
         return
     with lowering.builder.if_else(worth_while(lowering, op, memory)) as (past, through), emit.one_way():
         with past:
-            _stream(emit, Target(op, memory, tile), dim)
+            _stream(emit, StoredTile(op, memory, tile), dim)
         with through:
             fill(emit, memory, tile)
 
 
 @dataclass(frozen=True)
-class Target:
+class StoredTile:
     """The memory that a store writes, and the tile whose elements go there."""
 
     op: Op
@@ -68,7 +68,7 @@ class Target:
     tile: Tile
 
 
-def write_rows(lowering: Lowering, targets: Sequence[Target], dim: int, counts: Sequence[ir.Value]) -> None:
+def write_rows(lowering: Lowering, targets: Sequence[StoredTile], dim: int, counts: Sequence[ir.Value]) -> None:
     """Write `counts` elements of each dimension of tiles, in one loop; any count may be 0. Rows lie along `dim`, and
     bypass the cache if it pays."""
     emit, builder = lowering.emit, lowering.builder
@@ -85,14 +85,14 @@ def write_rows(lowering: Lowering, targets: Sequence[Target], dim: int, counts: 
                 _write_through(emit, targets, dim, counts)
 
 
-def put_each(emit: Emitter, targets: Sequence[Target], index: Index) -> None:
+def put_each(emit: Emitter, targets: Sequence[StoredTile], index: Index) -> None:
     """Compute an element of each tile, then write them all."""
     numbers = [target.tile.at(emit, index) for target in targets]
     for target, number in zip(targets, numbers):
         target.memory.put(emit, index, number)
 
 
-def _write_through(emit: Emitter, targets: Sequence[Target], dim: int, counts: Sequence[ir.Value]) -> None:
+def _write_through(emit: Emitter, targets: Sequence[StoredTile], dim: int, counts: Sequence[ir.Value]) -> None:
     """Write row by row along `dim`, each in whole lines of the first target but for its ends: no store crosses lines
     then."""
     builder, rows, memory = emit.builder, rows_along(counts, dim), targets[0].memory
@@ -159,7 +159,7 @@ def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
 # ---------------------------------------------------------------- copies past the cache
 
 
-def _stream(emit: Emitter, target: Target, dim: int) -> None:
+def _stream(emit: Emitter, target: StoredTile, dim: int) -> None:
     """Write the tile row by row along `dim`, through a buffer unless it has rows in the arena."""
     memory, tile = target.memory, target.tile
     shape, size = list(memory.type.shape), memory.element.byte_size
@@ -172,7 +172,7 @@ def _stream(emit: Emitter, target: Target, dim: int) -> None:
     _stream_parts(emit, [target], dim, [*shape[:dim], parts, *shape[dim + 1 :]])
 
 
-def _stream_rows(emit: Emitter, targets: Sequence[Target], dim: int, counts: Sequence[ir.Value]) -> None:
+def _stream_rows(emit: Emitter, targets: Sequence[StoredTile], dim: int, counts: Sequence[ir.Value]) -> None:
     """Write `counts` elements of each dimension, row by row along `dim`; the rest of a part goes through the cache."""
     builder, size = emit.builder, targets[0].memory.element.byte_size
     parts = builder.udiv(counts[dim], I64(_PART // size))
@@ -188,7 +188,7 @@ def _stream_rows(emit: Emitter, targets: Sequence[Target], dim: int, counts: Seq
         emit.loop_nest(rows_along(counts, dim), rest)
 
 
-def _stream_parts(emit: Emitter, targets: Sequence[Target], dim: int, parts: Sequence[Extent]) -> None:
+def _stream_parts(emit: Emitter, targets: Sequence[StoredTile], dim: int, parts: Sequence[Extent]) -> None:
     """Write tiles through buffers, a part of a row at a time."""
     with emit.region():
         buffers = [emit.buffer(CACHE_LINE + _PART) for _ in targets]
@@ -201,7 +201,7 @@ def _copied(emit: Emitter, target: ir.Value, source: ir.Value, length: ir.Value)
 
 
 def _stream_part(
-    emit: Emitter, targets: Sequence[Target], dim: int, buffers: Sequence[ir.Value], last: ir.Value, index: Index
+    emit: Emitter, targets: Sequence[StoredTile], dim: int, buffers: Sequence[ir.Value], last: ir.Value, index: Index
 ) -> None:
     """Compute a part of a row of each tile into its buffer, behind a line that holds the end of the part before, and
     copy the lines that are complete; `last` is the number of the last part."""

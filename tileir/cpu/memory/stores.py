@@ -27,7 +27,7 @@ from tileir.cpu.emit.tiles import (
     transposition_of,
 )
 from tileir.cpu.lowering.state import JoinedBlocks, Lowering
-from tileir.cpu.memory.cache_policy import Target, prefetch_next, put_each, row_dimension, write_rows, write_tile
+from tileir.cpu.memory.cache_policy import StoredTile, prefetch_next, put_each, row_dimension, write_rows, write_tile
 from tileir.cpu.memory.checks import check, check_each_pointer, check_pointers, may_access
 from tileir.cpu.memory.copying import bounded_nest, copy_part, copy_row, materialized_part
 from tileir.cpu.memory.elements import WORD, add_word, count_change, in_word, update_element
@@ -116,7 +116,7 @@ def _store_box_in_rows(lowering: Lowering, access: MemoryAccess, tile: Tile, box
         straight = builder.and_(straight, box.regular)
     with builder.if_else(straight) as (at_once, apart), emit.one_way():
         with at_once:
-            write_rows(lowering, [Target(access.op, box.window, tile)], dim, box.counts)
+            write_rows(lowering, [StoredTile(access.op, box.window, tile)], dim, box.counts)
         with apart, emit.region():
             _write_part(emit, box, _materialized(lowering, access, tile, box))
 
@@ -210,8 +210,8 @@ class _Written:
         return _Written(access, lowering.tile(access.value), box)
 
     @property
-    def target(self) -> Target:
-        return Target(self.access.op, self.box.window, self.tile)
+    def target(self) -> StoredTile:
+        return StoredTile(self.access.op, self.box.window, self.tile)
 
 
 def _store_joined(lowering: Lowering, joined: JoinedBlocks, stores: Sequence[_Written]) -> None:

@@ -30,10 +30,17 @@ def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object]
     return ttir.outcome_of(run, kernel, grid, args, arch)
 
 
-def run(kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str) -> Mail:
-    """Run on the memory of the arguments; gives what the blocks left for the host."""
+def run(
+    kernel: tileir.Kernel,
+    grid: tuple[int, ...],
+    arguments: Sequence[Argument],
+    arch: str,
+    options: CompileOptions | None = None,
+) -> Mail:
+    """Run on the memory of the arguments; gives what the blocks left for the host. Other options than those that the
+    kernel suggests may be given."""
     launch = ttir.prepared(kernel, grid, arguments, arch)
-    made = _compiled(launch.program.text, arch, options_for(kernel.entry, arch_named(arch)))
+    made = _compiled(launch.program.text, arch, options or options_for(kernel.entry, arch_named(arch)))
     assert made.binary is not None
     (info,) = kernels_of(made.binary).values()
     assert not made.metadata["global_scratch_size"]

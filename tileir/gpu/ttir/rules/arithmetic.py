@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 from tileir.gpu.arch import Vendor
 from tileir.gpu.ttir.forms import PREDICATES
@@ -56,6 +57,8 @@ from tileir.ops.integer import (
 )
 from tileir.ops.shapes import Broadcast
 
+Formula = Callable[..., Word]
+
 rules: Rules[Lower] = Rules()
 SHARED = 32
 """Elements that share a divisor where its reciprocal in f64 is worth its cost."""
@@ -64,13 +67,13 @@ FEW = 32
 _SIGNED, _UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED
 
 
-def wholes(lowering: TtirLowering, op: Op, formula: Callable[..., Word]) -> None:
+def wholes(lowering: TtirLowering, op: Op, formula: Formula) -> None:
     """Bind the result of `op` to `formula` of its operands."""
     (result,) = op.results
     lowering.bind(result, formula(*(Word(lowering.build, lowering.value(value)) for value in op.operands)).value)
 
 
-# ---------------------------------------------------------------- wider than a bit
+# ---------------------------------------------------------------- integers
 
 
 def _absolute(x: Word) -> Word:
@@ -109,70 +112,41 @@ def _shifted_right_signed(x: Word, amount: Word) -> Word:
     return x.shifted_signed(min(amount.known, x.width - 1))
 
 
-_PLAIN: dict[type[Op], Callable[..., Word]] = {
-    AbsI: _absolute,
-    AddI: Word.__add__,
-    AndI: Word.__and__,
-    MulI: Word.__mul__,
-    MulhiI: _high_product,
-    NegI: Word.__neg__,
-    OrI: Word.__or__,
-    ShlI: _shifted_left,
-    SubI: Word.__sub__,
-    XOrI: Word.__xor__,
-}
-_BY_READING: dict[type[Op], dict[Signedness, Callable[..., Word]]] = {
-    MaxI: {_SIGNED: lambda x, y: x.maximum(y, signed=True), _UNSIGNED: lambda x, y: x.maximum(y, signed=False)},
-    MinI: {_SIGNED: lambda x, y: x.minimum(y, signed=True), _UNSIGNED: lambda x, y: x.minimum(y, signed=False)},
-    ShrI: {_SIGNED: _shifted_right_signed, _UNSIGNED: _shifted_right},
-}
-
-# ---------------------------------------------------------------- one bit: 0 and 1, or 0 and -1 when signed
-
-
 def _same(x: Word, *others: Word) -> Word:
     return x
 
 
 def _without(x: Word, amount: Word) -> Word:
-    """Return whether shifting back does not give the operand."""
+    """Return the bit, or 0 if it is shifted out."""
     return x & ~amount
 
 
-_PLAIN_BIT: dict[type[Op], Callable[..., Word]] = {
-    AbsI: _same,
-    AddI: Word.__xor__,
-    AndI: Word.__and__,
-    MulI: Word.__and__,
-    MulhiI: lambda x, y: x.constant(0),
-    NegI: _same,
-    OrI: Word.__or__,
-    ShlI: _without,
-    SubI: Word.__xor__,
-    XOrI: Word.__xor__,
+_FORMULAS: dict[tuple[type[Op], Signedness | None], tuple[Formula, Formula]] = {
+    (AbsI, None): (_absolute, _same),
+    (AddI, None): (Word.__add__, Word.__xor__),
+    (AndI, None): (Word.__and__, Word.__and__),
+    (MaxI, _SIGNED): (partial(Word.maximum, signed=True), Word.__and__),
+    (MaxI, _UNSIGNED): (partial(Word.maximum, signed=False), Word.__or__),
+    (MinI, _SIGNED): (partial(Word.minimum, signed=True), Word.__or__),
+    (MinI, _UNSIGNED): (partial(Word.minimum, signed=False), Word.__and__),
+    (MulI, None): (Word.__mul__, Word.__and__),
+    (MulhiI, None): (_high_product, lambda x, y: x.constant(0)),
+    (NegI, None): (Word.__neg__, _same),
+    (OrI, None): (Word.__or__, Word.__or__),
+    (ShlI, None): (_shifted_left, _without),
+    (ShrI, _SIGNED): (_shifted_right_signed, _same),
+    (ShrI, _UNSIGNED): (_shifted_right, _without),
+    (SubI, None): (Word.__sub__, Word.__xor__),
+    (XOrI, None): (Word.__xor__, Word.__xor__),
 }
-_BIT_BY_READING: dict[type[Op], dict[Signedness, Callable[..., Word]]] = {
-    MaxI: {_SIGNED: Word.__and__, _UNSIGNED: Word.__or__},
-    MinI: {_SIGNED: Word.__or__, _UNSIGNED: Word.__and__},
-    ShrI: {_SIGNED: _same, _UNSIGNED: _without},
-}
-
-# ---------------------------------------------------------------- rules
+"""The formula for wider integers, and that for i1: 0 and 1, or 0 and -1 when signed."""
 
 
-@rules(*_PLAIN)
-def lower_plain(lowering: TtirLowering, op: Op) -> None:
-    wholes(lowering, op, (_PLAIN_BIT if _is_bit(lowering, op) else _PLAIN)[type(op)])
-
-
-@rules(*_BY_READING)
-def lower_by_reading(lowering: TtirLowering, op: MaxI | MinI | ShrI) -> None:
-    table = _BIT_BY_READING if _is_bit(lowering, op) else _BY_READING
-    wholes(lowering, op, table[type(op)][op.signedness])
-
-
-def _is_bit(lowering: TtirLowering, op: Op) -> bool:
-    return lowering.type_of(op.operands[0]).element == "i1"
+@rules(*dict.fromkeys(op for op, _ in _FORMULAS))
+def lower_integer(lowering: TtirLowering, op: Op) -> None:
+    signedness = op.signedness if isinstance(op, MaxI | MinI | ShrI) else None
+    wider, bit = _FORMULAS[type(op), signedness]
+    wholes(lowering, op, bit if lowering.type_of(op.operands[0]).element == "i1" else wider)
 
 
 @rules(CmpI)

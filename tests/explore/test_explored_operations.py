@@ -16,7 +16,6 @@ from tests.thorough import sampled
 
 LIMIT = 4
 REFUSED = {
-    "extensions.calls": "no host function",
     "matmul.gemm": "more than 1024 elements",
     "multicast_13_5.replicas": "memory on several GPUs",
     "multicast_13_5.kinds": "memory on several GPUs",

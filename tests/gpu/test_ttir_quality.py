@@ -58,13 +58,13 @@ def options(text: str, arch: str = "sm_90") -> CompileOptions:
 
 @pytest.mark.parametrize("tile", sampled([((128, 256, 64),), ((128, 128, 64),)], 2))
 def test_the_loop_of_products_copies_by_descriptor_and_multiplies(tile):
-    """The code has about 85 instructions, as many as Triton's own program."""
+    """The code has 85 to 97 instructions, some of which take the address of a descriptor from a parameter."""
     found = code(gpu_kernels.gemm("bf16", *tile))
     (loop,) = found.loops_with("HGMMA")
     assert loop.count("UTMALDG") == 2
     assert not any(map(loop.count, (*THROUGH_SHARED_MEMORY, "LDG", "STG")))
     assert loop.count("WARPGROUP.ARRIVE") == 1
-    assert len(loop.names) < 95
+    assert len(loop.names) < 100
     assert found.stack == 0
     assert f"m64n{tile[1]}k16.f32.bf16.bf16" in ptx(gpu_kernels.gemm("bf16", *tile))
 

@@ -13,8 +13,9 @@ from tileir.ir import types as t
 from tileir.ir.attributes import Attribute, BoolAttr, DictAttr, IntegerAttr, OptimizationHints
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.hints import DEFAULT, HINT_RANGES
-from tileir.ops import matmul, reduction
+from tileir.ops import matmul, reduction, views
 
+TILED = t.PartitionViewType | t.StridedViewType
 PRODUCTS = (matmul.MmaF, matmul.MmaI, matmul.MmaFScaled)
 
 
@@ -264,8 +265,12 @@ def _fitting(arch: Arch, blocks: int, loaded: int) -> int:
 
 
 def loop_stages(loop: Op, arch: Arch) -> int | None:
-    """Return the stages of a loop without products; Triton pipelines it only on request."""
+    """Return the stages of a loop without products, which Triton pipelines only on request, and of one whose pipeline
+    would be wrong."""
     ops = list(loop.walk())
+    products = [op for op in ops if isinstance(op, PRODUCTS) and enclosing_loop(op) is loop]
+    if arch.has_tensor_memory and any(map(_is_transposed_in_shared_memory, products)):
+        return 1
     if any(isinstance(op, PRODUCTS) for op in ops):
         return None
     loads = [op for op in loads_in_loops(ops) if enclosing_loop(op) is loop]
@@ -273,6 +278,22 @@ def loop_stages(loop: Op, arch: Arch) -> int | None:
     if wanted is None:
         return None
     return max(1, min(wanted, arch.shared_memory // sum(bytes_of(op.results[0]) for op in loads)))
+
+
+def _is_transposed_in_shared_memory(product: Op) -> bool:
+    """Return whether Triton's compiler may transpose a factor in shared memory, as `tcgen05` wants K to be the inner
+    dimension of tf32. In a pipeline, Triton 3.9 overwrites the transposed tile while the product before it still reads
+    that."""
+    factors = zip(product.operands[:2], (-1, -2))
+    return any(value.tile.element is t.TF32 and not _lies_along(value, dim) for value, dim in factors)
+
+
+def _lies_along(value: Value, dim: int) -> bool:
+    """Return whether a tile is loaded from a view in whose memory elements lie side by side along its dimension."""
+    if not isinstance(value.op, views.LoadView):
+        return False
+    view = value.op.view.type
+    return isinstance(view, TILED) and view.tensor_view.strides[view.tensor_dims[dim]] == 1
 
 
 def _hinted_stages(loads: Sequence[Op], arch: Arch) -> int | None:

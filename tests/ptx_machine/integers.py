@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import ml_dtypes
 import numpy as np
 
 from tests.ttir_machine.ptx_instructions import FLOATS, Call, called, pattern, view
@@ -122,8 +123,31 @@ def _compared(call: Call, x: Array, y: Array) -> Array:
 _TO_WHOLE = {"rzi": np.trunc, "rni": np.rint, "rmi": np.floor, "rpi": np.ceil}
 
 
+_BYTES = {"e4m3x2": ml_dtypes.float8_e4m3fn, "e5m2x2": ml_dtypes.float8_e5m2}
+
+
+def _to_bytes(target: str, upper: Array, lower: Array) -> Array:
+    """Two f32 as floats of 8 bits, at most the largest finite ones."""
+    kind = _BYTES[target]
+    limit = float(ml_dtypes.finfo(kind).max)
+    with np.errstate(all="ignore"):
+        high, low = (view(x, "f32").clip(-limit, limit).astype(kind).view(np.uint8) for x in (upper, lower))
+    return high.astype(np.uint16) << np.uint16(8) | low
+
+
+def _from_bytes(source: str, word: Array) -> Array:
+    """Two floats of 8 bits as f16."""
+    pairs = np.ascontiguousarray(word).view(_BYTES[source]).astype(np.float16)
+    return pairs.view(np.uint32)
+
+
 def _converted(call: Call, x: Array, *second: Array) -> Array:
     """A conversion. Two numbers become the halves of a word, the first one the upper half."""
+    *_, to, found = call.text.split(".")
+    if to in _BYTES and found == "f32":
+        return _to_bytes(to, x, *second)
+    if found in _BYTES and to == "f16x2":
+        return _from_bytes(found, x)
     if call.text.split(".")[-2].endswith("x2"):
         narrow = Call.parse(call.text.replace("x2.", ".", 1))
         upper, lower = (called(narrow, [part]).astype(np.uint32) for part in (x, *second))
@@ -158,6 +182,7 @@ RULES: dict[str, Rule] = {
     "setp": _compared,
     "cvt": _converted,
     "rcp": _rough_reciprocal,
+    "cvta": lambda call, address: address,  # every space but `local` begins at 0
 }
 
 
@@ -165,8 +190,20 @@ def _without_list(rule: Rule) -> Rule:
     return lambda call, operands: rule(call, *operands)
 
 
+def _pairwise(call: Call, operands: list[Array]) -> Array:
+    """Arithmetic of two numbers in each register."""
+    single, size = Call.parse(call.text.removesuffix("x2")), operands[0].dtype.itemsize
+    pairs = [np.ascontiguousarray(operand).view(f"u{size // 2}").reshape(-1, 2) for operand in operands]
+    halves = [called(single, [np.ascontiguousarray(pair[:, half]) for pair in pairs]) for half in (0, 1)]
+    return np.ascontiguousarray(np.stack(halves, axis=1)).view(f"u{size}")[:, 0]
+
+
 def computed(call: Call, operands: list[Array]) -> Array:
     """Return the bits of the result of an instruction that computes, from those of its operands."""
+    if call.text.endswith("x2") and call.base != "cvt":
+        return _pairwise(call, operands)
+    if call.base in ("min", "max") and len(operands) == 3:
+        return called(call, [called(call, operands[:2]), operands[2]])
     if call.base == "mul" and "wide" in call.modifiers:
         return _product(call, *operands)
     rule = RULES.get(call.base)

@@ -15,9 +15,12 @@ from tests.ptx_machine.warp import Block, Warp
 from tests.ttir_machine import Allocation, MachineFault, allocation
 from tests.ttir_machine.memory import Memory
 from tests.ttir_machine.values import GARBAGE
+from tileir.gpu.descriptors import TensorMap
 
 _AXES = "xyz"
 _ALIGNMENT = 128
+_MAX_PHASES = 100_000
+"""Times that the warps of a block stop, after which it counts as hanging."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +33,16 @@ class Kernel:
     shared: int
 
 
-def run(kernel: Kernel, grid: Sequence[int], values: Sequence[int], allocations: Sequence[Allocation]) -> None:
-    """Run a kernel over a grid. `values` are the parameters as numbers without sign; of those that are missing at the
-    end, 0. Raises MachineFault."""
+Value = int | TensorMap
+"""A parameter: a number without sign, or the tensor that it is the descriptor of."""
+
+
+def run(kernel: Kernel, grid: Sequence[int], values: Sequence[Value], allocations: Sequence[Allocation]) -> None:
+    """Run a kernel over a grid. Of parameters that are missing at the end `values` are 0. Raises MachineFault."""
     program = parse(kernel.text)
     extents = (*grid, 1, 1)[:3]
     names = program.functions[kernel.name].parameters
-    parameters = dict(itertools.zip_longest(names, values[: len(names)], fillvalue=0))
+    parameters: dict[str, Value] = dict(itertools.zip_longest(names, values[: len(names)], fillvalue=0))
     for place in itertools.product(*map(range, reversed(extents))):
         _run_block(kernel, program, parameters, extents, place[::-1], allocations)
 
@@ -44,7 +50,7 @@ def run(kernel: Kernel, grid: Sequence[int], values: Sequence[int], allocations:
 def _run_block(
     kernel: Kernel,
     program: Program,
-    parameters: dict[str, int],
+    parameters: dict[str, Value],
     extents: Sequence[int],
     place: Sequence[int],
     allocations: Sequence[Allocation],
@@ -53,15 +59,26 @@ def _run_block(
     shared = shared[-shared.ctypes.data % _ALIGNMENT :][: kernel.shared]
     arrays = [allocation(name, array) for name, array in program.arrays.items()]
     memory = Memory([*allocations, *arrays, Allocation("shared memory", shared.ctypes.data, kernel.shared)])
-    block = Block(program, memory, shared, {array.name: array.address for array in arrays}, parameters)
+    tensors = {number: value for number, value in enumerate(parameters.values(), 1) if isinstance(value, TensorMap)}
+    numbers = {
+        name: number if isinstance(value, TensorMap) else value
+        for number, (name, value) in enumerate(parameters.items(), 1)
+    }
+    block = Block(program, memory, shared, {array.name: array.address for array in arrays}, numbers, tensors)
     warps = [_warp(kernel, block, extents, place, number) for number in range(-(-kernel.threads // LANES))]
-    for phase in itertools.count():
+    for phase in range(_MAX_PHASES):
         for warp in warps if phase % 2 == 0 else reversed(warps):
             warp.run()
-        if not any(warp.waiting for warp in warps):
+        polling = [warp for warp in warps if warp.polling]
+        for warp in polling:
+            warp.look_again()
+        if not polling and not any(warp.waiting for warp in warps):
+            for warp in warps:
+                warp.require_end()
             return
-        for warp in warps:
+        for warp in () if polling else warps:
             warp.release()
+    raise MachineFault("a block does not end")
 
 
 def _warp(kernel: Kernel, block: Block, extents: Sequence[int], place: Sequence[int], number: int) -> Warp:
@@ -74,4 +91,4 @@ def _warp(kernel: Kernel, block: Block, extents: Sequence[int], place: Sequence[
     function = block.program.functions.get(kernel.name)
     if function is None:
         raise MachineFault(f"the PTX has no function {kernel.name}")
-    return Warp(block, function, words, EFFECTS)
+    return Warp(block, function, words, EFFECTS, number)

@@ -18,8 +18,9 @@ from tests.ttir_machine.values import Array
 LANES = 32
 _LANE = np.arange(LANES)
 _GROUP, _THREAD = _LANE // 4, _LANE % 4
-_DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "f32": np.float32, "f64": np.float64,
-           "s8": np.int8, "u8": np.uint8, "s32": np.int32}  # fmt: skip
+DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "f32": np.float32, "f64": np.float64,
+           "s8": np.int8, "u8": np.uint8, "s32": np.int32, "e4m3": ml_dtypes.float8_e4m3fn,
+          "e5m2": ml_dtypes.float8_e5m2}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,21 +70,21 @@ def product(call: Call, a: Sequence[Array], b: Sequence[Array], c: Sequence[Arra
     """Return the registers of the sums; each of the others is given by its registers, as bits of all lanes."""
     result, left, right, sums = call.text.split(".")[-4:]
     name = next((part for part in call.modifiers if part.startswith("m") and part[1].isdigit()), "")
-    dtype = np.dtype(_DTYPES.get(left, np.void))
+    dtype = np.dtype(DTYPES.get(left, np.void))
     shape = _SHAPES.get((name, dtype.itemsize))
     if shape is None or not {"row", "col"} <= call.modifiers or result != sums:
         raise call.refuse("the machine does not know this product")
     working = np.int64 if dtype.kind in "iu" and left != "bf16" else np.float64
     x, y, z = (np.zeros(size, working) for size in ((shape.m, shape.k), (shape.k, shape.n), (shape.m, shape.n)))
-    x[shape.left()] = _elements(a, left)
-    y[shape.right()] = _elements(b, right)
-    z[shape.sums()] = _elements(c, sums)
+    x[shape.left()] = elements(a, left)
+    y[shape.right()] = elements(b, right)
+    z[shape.sums()] = elements(c, sums)
     with np.errstate(all="ignore"):
         total = x @ y + z
     if working is np.int64:
         total = _kept(total, "satfinite" in call.modifiers)
     with np.errstate(over="ignore"):
-        found = np.ascontiguousarray(total[shape.sums()].astype(_DTYPES[result]))
+        found = np.ascontiguousarray(total[shape.sums()].astype(DTYPES[result]))
     return list(found.view(c[0].dtype).T)
 
 
@@ -92,10 +93,10 @@ def _kept(total: Array, saturates: bool) -> Array:
     return np.clip(total, limits.min, limits.max) if saturates else total.astype(np.int32).astype(np.int64)
 
 
-def _elements(registers: Sequence[Array], type: str) -> Array:
+def elements(registers: Sequence[Array], type: str) -> Array:
     """Return the elements of each lane in order."""
     words = np.ascontiguousarray(np.stack(registers, axis=1))
     if type == "tf32":
         words = words & np.uint32(0xFFFFE000)
-    found = words.view(_DTYPES[type])
+    found = words.view(DTYPES[type])
     return found.astype(np.int64) if found.dtype.kind in "iu" else found.astype(np.float64)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
+from tests.ptx_machine import copy_engine, tensor_memory, warpgroup
 from tests.ptx_machine.matrix import LANES, product
 from tests.ptx_machine.program import Operand, Place, Register, Statement, Symbol, Vector
 from tests.ptx_machine.warp import Effect, Warp
@@ -102,14 +104,12 @@ def _nothing(warp: Warp, statement: Statement, active: Array) -> None:
 def _copy(warp: Warp, statement: Statement, active: Array) -> None:
     """``cp.async``: put off until its group is waited for."""
     call = statement.call
-    if "commit_group" in call.modifiers:
-        warp.copies.groups.append(warp.copies.open)
-        warp.copies.open = []
+    if "bulk" in call.modifiers:
+        copy_engine.copy(warp, statement, active)
+    elif "commit_group" in call.modifiers:
+        warp.copies.commit()
     elif "wait_group" in call.modifiers or "wait_all" in call.modifiers:
-        kept = int(warp.read(statement.operands[0])[0]) if statement.operands else 0
-        while len(warp.copies.groups) > kept:
-            for copy in warp.copies.groups.pop(0):
-                copy()
+        warp.copies.keep(int(warp.read(statement.operands[0])[0]) if statement.operands else 0)
     else:
         into, source, count, *given = statement.operands
         size = int(warp.read(count)[0])
@@ -182,21 +182,48 @@ def _vote(warp: Warp, statement: Statement, active: Array) -> None:
         warp.write(target, np.full(LANES, found), active)
 
 
-def _load_matrices(warp: Warp, statement: Statement, active: Array) -> None:
-    """``ldmatrix``: of each 8x8 matrix of 16-bit elements, rows lie where eight lanes say."""
-    _all(statement, active)
-    call, (target, place) = statement.call, statement.operands
-    registers = _parts(target)
-    wanted = 8 * len(registers) > _LANE
-    rows = _addresses(warp, call, place, 16, wanted)
-    row, column = _LANE // 4, 2 * (_LANE % 4)
+def _elect(warp: Warp, statement: Statement, active: Array) -> None:
+    """``elect.sync``: one lane, the first here."""
+    number, chosen = _parts(statement.operands[0])
+    first = int(np.argmax(active))
+    warp.write(number, np.full(LANES, first, np.uint32), active)
+    warp.write(chosen, first == _LANE, active)
+
+
+def _matrix_rows(
+    warp: Warp, call: Call, place: Operand, registers: Sequence[Operand]
+) -> Iterator[tuple[Operand, Array]]:
+    """Yield each register, and the addresses of the elements of its 8x8 matrix, whose rows lie where lanes say."""
+    rows = _addresses(warp, call, place, 16, 8 * len(registers) > _LANE)
     for number, register in enumerate(registers):
         starts = rows[8 * number : 8 * number + 8]
-        elements = warp.block.memory.load(starts[:, None] + 2 * np.arange(8, dtype=np.uint64), "i16")
-        if "trans" in call.modifiers:
-            elements = elements.T
-        halves = elements[row, column].astype(np.uint32) | elements[row, column + 1].astype(np.uint32) << np.uint32(16)
-        warp.write(register, halves, active)
+        yield register, starts[:, None] + 2 * np.arange(8, dtype=np.uint64)
+
+
+def _halves(call: Call) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Return the places in an 8x8 matrix of the two elements that each lane has."""
+    row, column = _LANE // 4, 2 * (_LANE % 4)
+    places = (row, column), (row, column + 1)
+    return tuple((y, x) for x, y in places) if "trans" in call.modifiers else places  # type: ignore[return-value]
+
+
+def _load_matrices(warp: Warp, statement: Statement, active: Array) -> None:
+    """``ldmatrix``: 8x8 matrices of 16-bit elements."""
+    _all(statement, active)
+    call, (target, place) = statement.call, statement.operands
+    for register, addresses in _matrix_rows(warp, call, place, _parts(target)):
+        low, high = (warp.block.memory.load(addresses, "i16")[at].astype(np.uint32) for at in _halves(call))
+        warp.write(register, low | high << np.uint32(16), active)
+
+
+def _store_matrices(warp: Warp, statement: Statement, active: Array) -> None:
+    """``stmatrix``, which undoes ``ldmatrix``."""
+    _all(statement, active)
+    call, (place, source) = statement.call, statement.operands
+    for register, addresses in _matrix_rows(warp, call, place, _parts(source)):
+        words = warp.read(register, "b32")
+        for at, shift in zip(_halves(call), (0, 16)):
+            warp.block.memory.store(addresses[at], (words >> np.uint32(shift)).astype(np.int16), "i16")
 
 
 def _multiply(warp: Warp, statement: Statement, active: Array) -> None:
@@ -240,10 +267,16 @@ EFFECTS: dict[str, Effect] = {
     "cp": _copy,
     "fence": _nothing,
     "membar": _nothing,
+    "griddepcontrol": _nothing,
     "shfl": _shuffle,
     "redux": _reduced,
+    "elect": _elect,
     "vote": _vote,
     "ldmatrix": _load_matrices,
+    "stmatrix": _store_matrices,
     "mma": _multiply,
+    "wgmma": warpgroup.multiply,
+    "tcgen05": tensor_memory.run,
+    "mbarrier": copy_engine.arrive,
     "call": _call,
 }

@@ -5,6 +5,7 @@ The text is that of LLVM's back end and of the inline PTX in it; other spellings
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ _FUNCTION = re.compile(r"\.(entry|func)\s*(?:\(([^)]*)\)\s*)?([\w$]+)\s*\(([^)]*
 _ARRAY = re.compile(r"\.global\s+\.align\s+\d+\s+\.b(\d+)\s+([\w$]+)\[\d+\]\s*=\s*\{([^}]*)\}")
 _LOCAL = re.compile(r"\.local\s+\.align\s+\d+\s+\.b8\s+[\w$]+\[(\d+)\]")
 _LABEL = re.compile(r"\s*([$\w]+):")
+_LABEL_IN_BLOCK = re.compile(r"^\s*([A-Za-z]\w*):(?!:)", re.MULTILINE)
 _STATEMENT = re.compile(r"(?:@(!?)([%$\w]+)\s+)?([\w.:]+)\s*(.*)", re.DOTALL)
 _IMMEDIATE = re.compile(r"(-?\d+)|0x([0-9a-fA-F]+)U?|0[fF]([0-9a-fA-F]{8})|0[dD]([0-9a-fA-F]{16})")
 _SPECIAL = re.compile(r"%(?:tid|ntid|ctaid|nctaid)\.[xyz]|%laneid")
@@ -58,7 +60,15 @@ class Place:
     offset: int
 
 
-Operand = Register | Immediate | Symbol | Vector | Place
+@dataclass(frozen=True)
+class Tensor:
+    """``[base, {coordinates}]``: a box of the tensor whose descriptor is at `base`."""
+
+    base: Operand
+    coordinates: Operand
+
+
+Operand = Register | Immediate | Symbol | Vector | Place | Tensor
 
 
 @dataclass(frozen=True)
@@ -127,7 +137,7 @@ class _Body:
         self.declared = {"_": 0}
 
     def read(self, text: str) -> None:
-        for part in text.split(";"):
+        for part in _with_own_labels(text).split(";"):
             statement = re.sub(r"^[\s{}]+", "", part)
             while label := _LABEL.match(statement):
                 self.function.labels[label.group(1)] = len(self.function.statements)
@@ -157,6 +167,8 @@ class _Body:
             return Vector(tuple(self._operand(part) for part in _split(text[1:-1])))
         if "|" in text:
             return Vector(tuple(self._operand(part) for part in text.split("|")))
+        if text.startswith("[") and "," in text:
+            return Tensor(*(self._operand(part) for part in _split(text[1:-1])))
         if text.startswith("["):
             base, _, offset = text[1:-1].replace(" ", "").partition("+")
             return Place(self._operand(base), int(offset or "0", 0))
@@ -180,11 +192,24 @@ class _Body:
         return Register(name, self.declared[name.rstrip("0123456789")] if bits is None else bits)
 
 
+def _with_own_labels(text: str) -> str:
+    """Rename the labels within braces, where each block has its own."""
+    numbers = itertools.count()
+
+    def renamed(found: re.Match[str]) -> str:
+        block, number = found.group(), next(numbers)
+        for label in _LABEL_IN_BLOCK.findall(block):
+            block = re.sub(rf"\b{label}\b", f"{label}__{number}", block)
+        return block
+
+    return re.sub(r"\{[^{}]*\}", renamed, text)
+
+
 def _split(text: str) -> list[str]:
-    """Return the operands between commas outside braces and parentheses."""
+    """Return the operands between commas outside brackets of all kinds."""
     parts, depth, start = [], 0, 0
     for place, letter in enumerate(text):
-        depth += (letter in "{(") - (letter in "})")
+        depth += (letter in "{([") - (letter in "})]")
         if letter == "," and not depth:
             parts.append(text[start:place])
             start = place + 1

@@ -7,6 +7,7 @@ import pytest
 
 from tests import ptx_machine
 from tests.ttir_machine import MachineFault, allocation
+from tileir.gpu.descriptors import TensorMap
 
 HEAD = """
 .version 8.8
@@ -142,3 +143,79 @@ def test_what_has_no_meaning_is_a_fault(body: str, why: str, monkeypatch: pytest
     monkeypatch.setattr("tests.ptx_machine.warp.MAX_STEPS", 1000)
     with pytest.raises(MachineFault, match=why):
         run(body, numbers())
+
+
+BARRIER = """
+setp.eq.b32 %p1, %r1, 0;
+@%p1 mbarrier.init.shared::cta.b64 [%r8], 1;
+bar.sync 0;
+@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r8], 256;
+@%p1 cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes [%r10], [%rd4, {%r11}], [%r8];
+"""
+WAIT = "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%r8], 0; @!done bra.uni again; }"
+
+
+def copied(array: np.ndarray, wait: str, extent: int = 64) -> np.ndarray:
+    """Read what the copy engine has brought into shared memory, from the element with the number 3 on."""
+    tensor = TensorMap(2, array.ctypes.data, (extent,), (), (64,), 0, False, 4)
+    body = (
+        f"mov.b32 %r8, 512; mov.b32 %r10, 0; mov.b32 %r11, 3; mov.b32 %r12, k_param_1; cvt.u64.u32 %rd4, %r12;{BARRIER}"
+    )
+    text = HEAD.replace(".param .u64 k_param_1", ".param .align 64 .b8 k_param_1[128]") + body + wait
+    kernel = ptx_machine.Kernel(f"{text} ld.shared.b32 %r9, [%r2]; {STORE}", "k", 64, 1024)
+    result = array.copy()
+    lent = [allocation("array", array), allocation("result", result)]
+    ptx_machine.run(kernel, (1,), [result.ctypes.data, tensor], lent)
+    return result
+
+
+def test_a_box_of_a_tensor_is_there_when_its_barrier_has_been_looked_at() -> None:
+    expected = np.append(numbers()[3:], [0, 0, 0]).astype(np.uint32)
+    assert (copied(numbers(), WAIT) == expected).all()
+    assert (copied(numbers(), "bar.sync 0;") != expected).any()
+
+
+def test_elements_outside_a_tensor_are_zero() -> None:
+    assert copied(numbers(), WAIT, extent=10).tolist() == [3, 4, 5, 6, 7, 8, 9, *[0] * 57]
+
+
+def test_a_barrier_that_was_not_made_is_a_fault() -> None:
+    with pytest.raises(MachineFault, match="no barrier has been made at 64"):
+        run("mov.b32 %r8, 64;" + WAIT + "mov.b32 %r9, 0;", numbers())
+
+
+def test_one_lane_is_elected() -> None:
+    assert run("elect.sync %r3|%p1, -1; selp.b32 %r9, 1, 0, %p1;", numbers(), 32).tolist()[:32] == [1, *[0] * 31]
+
+
+def test_matrices_are_stored_as_they_are_loaded() -> None:
+    body = """
+    shl.b32 %r3, %r1, 4;
+    st.shared.v4.b32 [%r3], {%r1, %r2, %r1, %r2};
+    ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r4, %r5, %r6, %r7}, [%r3];
+    add.s32 %r8, %r3, 512;
+    stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%r8], {%r4, %r5, %r6, %r7};
+    ld.shared.b32 %r9, [%r8];
+    """
+    assert (run(body, numbers(), 32)[:32] == np.arange(32)).all()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r4, %r5, %r6, %r7}, %rd4, %rd4, 1, 1, 1, 0, 0;",
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd4, {%r3}], [%r3];",
+    ],
+)
+def test_asynchronous_work_must_be_waited_for(statement: str) -> None:
+    name = statement.partition(".")[0]
+    guard = "setp.eq.b32 %p1, %r1, 0; @%p1 " if name == "cp" else ""
+    tensor = TensorMap(2, 1 << 20, (64,), (), (64,), 0, False, 4)
+    text = HEAD.replace(".param .u64 k_param_1", ".param .align 64 .b8 k_param_1[128]")
+    body = f"mov.b32 %r3, 0; mov.b32 %r12, k_param_1; cvt.u64.u32 %rd4, %r12; {guard}{statement} mov.b32 %r9, 0;"
+    array = numbers()
+    with pytest.raises(MachineFault, match="before asynchronous work"):
+        ptx_machine.run(
+            ptx_machine.Kernel(text + body + STORE, "k", 32, 1024), (1,), [array.ctypes.data, tensor],
+            [allocation("array", array)],
+        )  # fmt: skip

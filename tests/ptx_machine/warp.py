@@ -7,13 +7,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tests.ptx_machine.copy_engine import Barrier, has_ended
 from tests.ptx_machine.integers import CARRYING, carried, computed
 from tests.ptx_machine.matrix import LANES
 from tests.ptx_machine.program import Function, Immediate, Operand, Place, Program, Register, Statement, Symbol, Vector
 from tests.ttir_machine.memory import Memory
 from tests.ttir_machine.ptx_instructions import FLOATS, Call
 from tests.ttir_machine.values import GARBAGE, Array, MachineFault
+from tileir.gpu.descriptors import TensorMap
 
+COLUMNS = 512
+"""Columns of the tensor memory."""
 MAX_STEPS = 2_000_000
 """Statements of a warp after which it counts as hanging."""
 _WORDS = {1: np.dtype(np.bool_), 8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: np.dtype(np.uint32),
@@ -29,14 +33,39 @@ class Block:
     shared: Array
     symbols: dict[str, int]
     parameters: dict[str, int]
+    tensors: dict[int, TensorMap] = field(default_factory=dict)
+    """Those that descriptors describe, by the address of the descriptor."""
+    barriers: dict[int, Barrier] = field(default_factory=dict)
+    """Barriers in shared memory, by their addresses."""
+    tensor_memory: Array = field(default_factory=lambda: np.full((LANES * 4, COLUMNS), 0x7FF7BEEF, np.uint32))
+    columns: dict[int, int] = field(default_factory=dict)
+    """Columns of the tensor memory that are allocated: how many from which one on."""
 
 
 @dataclass
-class Copies:
-    """Asynchronous copies of a warp: those not yet in a group, and the groups that have not been waited for."""
+class PutOff:
+    """Asynchronous work of a warp: that not yet in a group, and the groups that have not been waited for."""
 
     open: list[Callable[[], None]] = field(default_factory=list)
     groups: list[list[Callable[[], None]]] = field(default_factory=list)
+    committed: int = 0
+    """Groups that have been made."""
+
+    def commit(self) -> None:
+        """Make a group of what is open."""
+        self.groups.append(self.open)
+        self.open = []
+        self.committed += 1
+
+    def keep(self, count: int) -> None:
+        """Do the work of all groups but the last `count`."""
+        while len(self.groups) > count:
+            for work in self.groups.pop(0):
+                work()
+
+    def finish(self, number: int) -> None:
+        """Do the work of the first `number` groups."""
+        self.keep(self.committed - number)
 
 
 Effect = Callable[["Warp", Statement, Array], None]
@@ -45,7 +74,9 @@ Effect = Callable[["Warp", Statement, Array], None]
 class Warp:
     """The lanes of a warp in a function; those at one statement are `paths`, by its number."""
 
-    def __init__(self, block: Block, function: Function, special: dict[str, Array], effects: dict[str, Effect]) -> None:
+    def __init__(
+        self, block: Block, function: Function, special: dict[str, Array], effects: dict[str, Effect], number: int = 0
+    ) -> None:
         self.block, self.function, self.special, self.effects = block, function, special, effects
         self.registers: dict[str, Array] = {}
         self.passed: dict[str, Array] = {
@@ -54,7 +85,12 @@ class Warp:
         self.local = np.full((LANES, max(function.local, 16)), GARBAGE, np.uint8)
         self.paths: dict[int, Array] = {0: np.ones(LANES, np.bool_)}
         self.waiting: dict[int, Array] = {}
-        self.copies = Copies()
+        self.polling: dict[int, Array] = {}
+        """Lanes that wait for a barrier in shared memory."""
+        self.number = number
+        self.copies, self.stores, self.products = PutOff(), PutOff(), PutOff()
+        self.kept = PutOff()
+        """Stores to tensor memory."""
         self.carry = np.zeros(LANES, np.bool_)
         self.steps = 0
 
@@ -79,6 +115,15 @@ class Warp:
         """Let the lanes at a barrier go on."""
         self.paths, self.waiting = self.waiting, {}
 
+    def look_again(self) -> None:
+        """Let the lanes that wait for a barrier in shared memory look at it again."""
+        self.paths, self.polling = self.polling, {}
+
+    def require_end(self) -> None:
+        """Raise MachineFault if something has not been waited for that others may see, or that changes registers."""
+        if any(found.open or any(found.groups) for found in (self.stores, self.products)):
+            raise MachineFault("a warp ends before asynchronous work that it has started")
+
     def _step(self, statement: Statement, number: int, lanes: Array, active: Array) -> None:
         base = statement.call.base
         rest = lanes
@@ -89,9 +134,13 @@ class Warp:
             rest = lanes & ~active
         elif base in ("ret", "exit"):
             rest = lanes & ~active
-        elif base == "bar":
+        elif base in ("bar", "barrier"):
             self._go(self.waiting, number + 1, active)
             rest = lanes & ~active
+        elif "try_wait" in statement.call.modifiers:
+            if not has_ended(self, statement, active):
+                self._go(self.polling, number, active)
+                rest = lanes & ~active
         elif active.any():
             self._execute(statement, active)
         self._go(self.paths, number + 1, rest)
@@ -114,13 +163,15 @@ class Warp:
             return
         types = _operand_types(call, len(sources))
         with np.errstate(all="ignore"):
-            values = [self.read(source, type) for source, type in zip(sources, types)]
+            packs = call.base == "cvt" and len(sources) == 2
+            values = [self.read(source, type, may_be_noise=packs) for source, type in zip(sources, types)]
             if "cc" in call.modifiers or call.base in CARRYING:
                 found, carry = carried(call, values, self.carry)
                 self.carry = np.where(active, carry, self.carry) if "cc" in call.modifiers else self.carry
             else:
                 found = computed(call, values)
-            self.write(target, found, active, call.type.startswith("s") and call.base == "cvt")
+            is_signed = bool(call.types) and call.type.startswith("s")
+            self.write(target, found, active, is_signed and call.base == "cvt")
 
     def _moved(self, call: Call, target: Operand, source: Operand) -> Array:
         """The bits of a move, which may put registers together or take one apart."""
@@ -129,21 +180,25 @@ class Warp:
         return self.read(source, call.type if not isinstance(target, Vector) else None)
 
     def _joined(self, vector: Vector) -> Array:
-        parts = [self.read(part) for part in vector.parts]
+        some = any(isinstance(part, Register) and part.name in self.registers for part in vector.parts)
+        parts = [self.read(part, may_be_noise=some) for part in vector.parts]
         return np.ascontiguousarray(np.stack(parts, axis=1)).view(f"u{parts[0].itemsize * len(parts)}")[:, 0]
 
     # ------------------------------------------------------------ operands
 
-    def read(self, operand: Operand, type: str | None = None) -> Array:
-        """Return the bits of an operand in all lanes, as many as a type has."""
+    def read(self, operand: Operand, type: str | None = None, may_be_noise: bool = False) -> Array:
+        """Return the bits of an operand in all lanes, as many as a type has. A register that is not set `may_be_noise`
+        where half of the result is not used."""
         if isinstance(operand, Immediate):
             bits = 64 if type in (None, "pred") else int(_number(type))
             found = np.full(LANES, operand.bits & ((1 << bits) - 1), _WORDS[bits])
             return found.astype(np.bool_) if type == "pred" else found
         if isinstance(operand, Register):
             found = self.registers.get(operand.name)  # type: ignore[assignment]
-            if found is None:
+            if found is None and not may_be_noise:
                 raise MachineFault(f"the PTX reads {operand.name}, which is not set")
+            if found is None:
+                found = _noise(operand.bits)
         elif isinstance(operand, Symbol):
             found = self._symbol(operand.name)
         elif isinstance(operand, Vector):
@@ -193,9 +248,15 @@ class Warp:
         if not active.all():
             before = self.registers.get(target.name)
             if before is None:
-                before = np.full((LANES, dtype.itemsize), GARBAGE, np.uint8).view(dtype)[:, 0]
+                before = _noise(target.bits)
             bits = np.where(active, bits, before)
         self.registers[target.name] = bits
+
+
+def _noise(bits: int) -> Array:
+    """Return what stands in a register that no lane has set."""
+    dtype = _WORDS[bits]
+    return np.full((LANES, dtype.itemsize), GARBAGE, np.uint8).view(dtype)[:, 0]
 
 
 def _number(type: str) -> str:
@@ -214,5 +275,8 @@ def _operand_types(call: Call, count: int) -> Sequence[str | None]:
         return [call.type, call.type, f"{call.type[0]}{2 * int(call.type[1:])}"]
     if call.base in ("shf", "prmt"):
         return ["b32"] * count
-    assert not call.types or call.type in FLOATS or call.type[0] in "busp", call.text
+    if call.text.endswith("x2"):
+        return [None] * count
+    assert call.types, call.text
+    assert call.type in FLOATS or call.type[0] in "busp", call.text
     return [call.type] * count

@@ -6,6 +6,8 @@ Run on the PTX machine, without a GPU. Factors are small whole numbers, whose pr
 from __future__ import annotations
 
 import itertools
+import re
+from collections.abc import Callable
 
 import ml_dtypes
 import numpy as np
@@ -30,7 +32,14 @@ CASES = [
 ]
 
 
-def require_product(gemm: Gemm, text: str, shape: tuple[int, int, int], factor: int, arch: str) -> None:
+def require_product(
+    gemm: Gemm,
+    text: str,
+    shape: tuple[int, int, int],
+    factor: int,
+    arch: str,
+    change: Callable[[str], str] = str,
+) -> None:
     """Multiply matrices of M x K and K x N; the program makes `factor` times the product."""
     (m, n, k), (rows, columns, _) = shape, gemm.tile
     random = np.random.default_rng(4)
@@ -41,7 +50,7 @@ def require_product(gemm: Gemm, text: str, shape: tuple[int, int, int], factor: 
     a, b = whole(m, k), whole(*((k, n) if gemm.b_by_rows else (n, k)))
     c = aligned(np.zeros((m, n), np.float32))
     arguments = a.reshape(-1), b.reshape(-1), c.reshape(-1), m, n, k, k, b.shape[1], n
-    result = ptx.outcome(tileir.parse(text)["k"], (-(-m // rows), -(-n // columns)), arguments, arch)
+    result = ptx.outcome(tileir.parse(text)["k"], (-(-m // rows), -(-n // columns)), arguments, arch, change)
     right = b.astype(float) if gemm.b_by_rows else b.astype(float).T
     np.testing.assert_array_equal(result.arrays[2].reshape(m, n), factor * (a.astype(float) @ right))
 
@@ -71,3 +80,16 @@ def test_factors_that_are_computed_in_the_loop(arch: str, computed: str, by_rows
     names = (f"%{name}2" if name in computed else f"%{name}" for name in "pq")
     text = gemm.text.replace("%next = mmaf %p, %q", f"{doubled}%next = mmaf {', '.join(names)}")
     require_product(gemm, text, (64, 64, 384), 2 ** len(computed), arch)
+
+
+@pytest.mark.parametrize("by_rows", [True, False])
+def test_a_loop_marked_for_roles_of_warps(by_rows: bool) -> None:
+    """Triton then gives copies and products warps of their own. Our code has no such marks (docs/gpu.md)."""
+
+    def marked(text: str) -> str:
+        changed, count = re.subn(r"  \}\) (: \(i32, i32, i32, tensor)", r"  }) {tt.warp_specialize} \1", text)
+        assert count == 1
+        return changed
+
+    gemm = Gemm(tile=(64, 64, 64), b_by_rows=by_rows)
+    require_product(gemm, gemm.text, (96, 80, 448), 1, "sm_100", marked)

@@ -72,13 +72,29 @@ def _run_block(
         polling = [warp for warp in warps if warp.polling]
         for warp in polling:
             warp.look_again()
-        if not polling and not any(warp.waiting for warp in warps):
-            for warp in warps:
-                warp.require_end()
+        if not _released(warps) and not polling:
+            _require_end(warps)
             return
-        for warp in () if polling else warps:
-            warp.release()
     raise MachineFault("a block does not end")
+
+
+def _released(warps: Sequence[Warp]) -> bool:
+    """Let the lanes at each complete barrier go on; return whether there are any."""
+    found = False
+    alive = sum(int((~warp.ended).sum()) for warp in warps)
+    for barrier in {barrier for warp in warps for barrier in warp.waiting}:
+        if sum(warp.arrived(barrier) for warp in warps) >= (barrier[1] or alive):
+            found = True
+            for warp in warps:
+                warp.release(barrier)
+    return found
+
+
+def _require_end(warps: Sequence[Warp]) -> None:
+    for warp in warps:
+        if warp.waiting:
+            raise MachineFault(f"warps wait for ever at the barriers {sorted(number for number, _ in warp.waiting)}")
+        warp.require_end()
 
 
 def _warp(kernel: Kernel, block: Block, extents: Sequence[int], place: Sequence[int], number: int) -> Warp:

@@ -267,6 +267,8 @@ EFFECTS: dict[str, Effect] = {
     "cp": _copy,
     "fence": _nothing,
     "membar": _nothing,
+    "bar": _nothing,
+    "setmaxnreg": _nothing,
     "griddepcontrol": _nothing,
     "shfl": _shuffle,
     "redux": _reduced,

@@ -89,6 +89,8 @@ class Function:
     results: list[str]
     statements: list[Statement] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
+    targets: dict[str, list[str]] = field(default_factory=dict)
+    """Labels that an indexed branch may go to, by the name of their list."""
     local: int = 0
 
 
@@ -139,10 +141,14 @@ class _Body:
     def read(self, text: str) -> None:
         for part in _with_own_labels(text).split(";"):
             statement = re.sub(r"^[\s{}]+", "", part)
+            name = ""
             while label := _LABEL.match(statement):
-                self.function.labels[label.group(1)] = len(self.function.statements)
+                name = label.group(1)
+                self.function.labels[name] = len(self.function.statements)
                 statement = re.sub(r"^[\s{}]+", "", statement[label.end() :])
-            if statement.strip():
+            if statement.startswith(".branchtargets"):
+                self.function.targets[name] = re.findall(r"[$\w]+", statement.removeprefix(".branchtargets"))
+            elif statement.strip():
                 self._statement(" ".join(statement.split()))
 
     def _statement(self, text: str) -> None:

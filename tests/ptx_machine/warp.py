@@ -68,6 +68,9 @@ class PutOff:
         self.keep(self.committed - number)
 
 
+BlockBarrier = tuple[int, int | None]
+"""The number of a barrier of the block, and how many threads it waits for; None for all."""
+
 Effect = Callable[["Warp", Statement, Array], None]
 
 
@@ -84,7 +87,8 @@ class Warp:
         }
         self.local = np.full((LANES, max(function.local, 16)), GARBAGE, np.uint8)
         self.paths: dict[int, Array] = {0: np.ones(LANES, np.bool_)}
-        self.waiting: dict[int, Array] = {}
+        self.waiting: dict[BlockBarrier, dict[int, Array]] = {}
+        self.ended = np.zeros(LANES, np.bool_)
         self.polling: dict[int, Array] = {}
         """Lanes that wait for a barrier in shared memory."""
         self.number = number
@@ -101,6 +105,7 @@ class Warp:
             number = min(self.paths)
             lanes = self.paths.pop(number)
             if number == len(statements):
+                self.ended |= lanes
                 continue
             self.steps += 1
             if self.steps > MAX_STEPS:
@@ -111,13 +116,20 @@ class Warp:
                 active = lanes & (self.read(statement.guard) != statement.negated)
             self._step(statement, number, lanes, active)
 
-    def release(self) -> None:
+    def arrived(self, barrier: BlockBarrier) -> int:
+        """Return how many lanes wait at a barrier."""
+        return sum(int(lanes.sum()) for lanes in self.waiting.get(barrier, {}).values())
+
+    def release(self, barrier: BlockBarrier) -> None:
         """Let the lanes at a barrier go on."""
-        self.paths, self.waiting = self.waiting, {}
+        for number, lanes in self.waiting.pop(barrier, {}).items():
+            self._go(self.paths, number, lanes)
 
     def look_again(self) -> None:
         """Let the lanes that wait for a barrier in shared memory look at it again."""
-        self.paths, self.polling = self.polling, {}
+        polling, self.polling = self.polling, {}
+        for number, lanes in polling.items():
+            self._go(self.paths, number, lanes)
 
     def require_end(self) -> None:
         """Raise MachineFault if something has not been waited for that others may see, or that changes registers."""
@@ -132,10 +144,21 @@ class Warp:
             assert isinstance(target, Symbol)
             self._go(self.paths, self.function.labels[target.name], active)
             rest = lanes & ~active
-        elif base in ("ret", "exit"):
+        elif base == "brx":
+            index, names = statement.operands
+            assert isinstance(names, Symbol)
+            chosen = self.read(index)
+            for place in np.unique(chosen[active]).tolist():
+                target = self.function.labels[self.function.targets[names.name][place]]
+                self._go(self.paths, target, active & (chosen == place))
             rest = lanes & ~active
-        elif base in ("bar", "barrier"):
-            self._go(self.waiting, number + 1, active)
+        elif base in ("ret", "exit"):
+            self.ended |= active
+            rest = lanes & ~active
+        elif base in ("bar", "barrier") and "warp" not in statement.call.modifiers:
+            numbers = [int(self.read(operand)[0]) for operand in statement.operands]
+            barrier = numbers[0], numbers[1] if len(numbers) > 1 else None
+            self._go(self.waiting.setdefault(barrier, {}), number + 1, active)
             rest = lanes & ~active
         elif "try_wait" in statement.call.modifiers:
             if not has_ended(self, statement, active):

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 
 import tileir
 from tests import ptx_machine
@@ -28,15 +28,28 @@ def _compiled(text: str, options: CompileOptions, arch: str) -> Artifacts:
     return compile_ttir(text, arch_named(arch), options, ["ptx"])
 
 
-def outcome(kernel: tileir.Kernel, grid: tuple[int, ...], args: Sequence[object], arch: str = ARCH) -> Outcome:
-    """Run on the arrays as they are, and put back what was in them. Raises UnsupportedError and MachineFault."""
-    return ttir.outcome_of(run, kernel, grid, args, arch)
+def outcome(
+    kernel: tileir.Kernel,
+    grid: tuple[int, ...],
+    args: Sequence[object],
+    arch: str = ARCH,
+    change: Callable[[str], str] = str,
+) -> Outcome:
+    """Run on the arrays as they are, and put back what was in them; `change` rewrites the TTIR. Raises
+    UnsupportedError and MachineFault."""
+    return ttir.outcome_of(partial(run, change=change), kernel, grid, args, arch)
 
 
-def run(kernel: tileir.Kernel, grid: tuple[int, ...], arguments: Sequence[Argument], arch: str = ARCH) -> Mail:
+def run(
+    kernel: tileir.Kernel,
+    grid: tuple[int, ...],
+    arguments: Sequence[Argument],
+    arch: str = ARCH,
+    change: Callable[[str], str] = str,
+) -> Mail:
     """Run on the memory of the arguments; gives what the blocks left for the host."""
     launch = ttir.prepared(kernel, grid, arguments, arch)
-    made = _compiled(launch.program.text, options_for(kernel.entry, arch_named(arch)), arch)
+    made = _compiled(change(launch.program.text), options_for(kernel.entry, arch_named(arch)), arch)
     facts = made.metadata
     assert not facts["global_scratch_size"]
     code = ptx_machine.Kernel(made.texts["ptx"], facts["name"], 32 * facts["num_warps"], facts["shared"])

@@ -18,7 +18,7 @@ from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
 
 CASES = cases("sm_80")
-"""Those of later architectures with multicast memory are among the rest, which the machine does not have."""
+"""Without those with multicast memory, which sm_80 refuses and the machine does not have."""
 ARCHES = ("sm_80", "sm_90", "sm_100", "sm_120")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import tileir
 from tests.differential import outcome
-from tests.gpu.ttir_gemm import Gemm
+from tests.gpu.ttir_gemm import PARAMETERS, Gemm
 from tests.targets import ttir
 from tests.thorough import sampled
 from tests.ttir_machine import MachineFault
@@ -92,6 +92,23 @@ def test_strides_must_be_multiples_of_16_bytes(divisor, number):
 
 def test_a_hint_for_another_architecture_is_none():
     assert loads(lowered(Gemm(hints=" optimization_hints = <sm_100 = {allow_tma = false}>").text)) == 2
+
+
+def test_tile_blocks_describe_tensors_of_which_all_is_read_from_memory():
+    """As the addresses and sizes of a list of matrices are."""
+    text = Gemm().text
+    for name, type in (*((name, "i32") for name in PARAMETERS), ("a", "i64"), ("b", "i64")):
+        made = "assume bounded<1, 65536>, %{0}1 : tile<i32>" if type == "i32" else (
+            "int_to_ptr %{0}1 : tile<i64> -> tile<ptr<f16>>"
+        )  # fmt: skip
+        read = f"  %{name}1, %t{name} = load_ptr_tko weak %{name}0 : tile<ptr<{type}>> -> tile<{type}>, token\n"
+        text = re.sub(rf"%{name}0: tile<(ptr<f16>|i32)>", f"%{name}0: tile<ptr<{type}>>", text)
+        text = text.replace(
+            f"  %{name} = assume div_by<16>, %{name}0",
+            f"{read}  %{name}2 = {made.format(name)}\n  %{name} = assume div_by<16>, %{name}2",
+        )
+    found = lowered(text)
+    assert (loads(found), stores(found), made_by_blocks(found), made_by_launches(found)) == (2, 1, 3, 0)
 
 
 def test_facts_of_a_launch_count_like_promises():

@@ -134,11 +134,11 @@ def _parameter(lowering: TtirLowering, view: LoweredTileView) -> DescriptorParam
     """Return the descriptor that launches make; None if they cannot, or may not have a descriptor of the tensor."""
     dims, element = memory_order(view.tensor), stored(view.type.element)
     numbers = [view.tensor.shape[dim] for dim in dims] + [view.tensor.strides[dim] for dim in dims[:-1]]
-    told = [lowering.expression(number) for number in (view.tensor.base, *numbers)]
-    address, *others = (expression for expression in told if expression is not None)
-    if None in told or lowering.by_address:
+    expressions = [lowering.expression(number) for number in (view.tensor.base, *numbers)]
+    told = [expression for expression in expressions if expression is not None]
+    if len(told) < len(expressions) or lowering.by_address:
         return None
-    extents, strides = tuple(others[: len(dims)]), tuple(others[len(dims) :])
+    address, extents, strides = told[0], tuple(told[1 : 1 + len(dims)]), tuple(told[1 + len(dims) :])
     size, pads_with_nan = TtirType(element).bits // 8, view.type.padding is t.PaddingValue.NAN
     return DescriptorParameter(_descriptor_type(view), size, address, extents, strides, pads_with_nan)
 

@@ -56,7 +56,7 @@ Launches on `cpu` and GPUs, and `tileir compile`, rewrite a kernel before they m
 {passes}, and of these by rows of class *exact* alone. So a load that nobody uses stays, since it may be out of bounds,
 as do promises, assertions, and loops, whose iterations are counted. Faults name the same operation, line, array and
 element as without (`tests/passes/test_exact_rewrites.py`, and the faulty programs of `make fuzz`); an inner loop that
-certainly runs once no longer counts for `max_iterations`.
+certainly runs once no longer counts for `max_iterations`. For `cpu`, `one-turn` follows.
 
 `optimize=False`, or `--no-optimize`, makes code of the program as it is. Strict checks do so too, since they look for
 what rewrites leave out, and so do `debug_info` and the profiler. The interpreter always runs the program as it is.

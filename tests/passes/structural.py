@@ -246,6 +246,22 @@ _BODIES = {
         }
         OUT %r
         """,
+    "for-in-one-turn": """
+        %many = constant <i32: 300> : tile<i32>
+        %start = constant <i32: 1> : tile<4xi32>
+        %r = for %i in (%zero to %a, step %many) : tile<i32> iter_values(%v = %start) -> (tile<4xi32>) {
+          %s = reshape %i : tile<i32> -> tile<1xi32>
+          %t = broadcast %s : tile<1xi32> -> tile<4xi32>
+          %n = iota : tile<4xi32>
+          %u = addi %t, %n : tile<4xi32>
+          %w = addi %u, %v : tile<4xi32>
+          continue %w : tile<4xi32>
+        }
+        %sum = reduce %r dim=0 identities=[0 : i32] : tile<4xi32> -> tile<i32>
+          (%l: tile<i32>, %q: tile<i32>) { %s = addi %l, %q : tile<i32>
+            yield %s : tile<i32> }
+        OUT %sum
+        """,
     "loop-once": """
         %r = loop iter_values(%v = %a) : tile<i32> -> tile<i32> {
           %w = addi %v, %b : tile<i32>

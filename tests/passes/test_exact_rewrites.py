@@ -17,7 +17,7 @@ from tileir.examples.checks import EXAMPLES
 from tileir.ir.compare import identical
 from tileir.ir.diagnostics import place_text
 from tileir.passes.rebuilding import Exactness
-from tileir.passes.running import EXACT
+from tileir.passes.running import NATIVE
 from tileir.runtime.exact import exact_kernel, exact_module
 
 SAMPLE = 5
@@ -36,6 +36,17 @@ FAULTS = {
           %far = addi %n, %n : tile<i32>
           %at = offset %p, %far : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
           %v, %t = load_ptr_tko weak %at : tile<ptr<i32>> -> tile<i32>, token
+        }
+        """,
+    "a load in a loop that may run once": """
+        %zero = constant <i32: 0> : tile<i32>
+        %many = constant <i32: 256> : tile<i32>
+        %start = constant <i32: 0> : tile<4xi32>
+        %r = for %i in (%zero to %n, step %many) : tile<i32> iter_values(%v = %start) -> (tile<4xi32>) {
+          %far = addi %n, %n : tile<i32>
+          %at = offset %p, %far : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+          %w, %t = load_ptr_tko weak %at : tile<ptr<i32>> -> tile<i32>, token
+          continue %v : tile<4xi32>
         }
         """,
     "the first of equal stores": """
@@ -113,8 +124,46 @@ def test_what_is_no_bool_is_refused(wrong: object) -> None:
         tileir.parse(f"{HEAD} return }}")["k"].launch(1, *ARRAYS, 0, 0, optimize=wrong)
 
 
+SUM_OF_A_ROW = """entry @k(%p: tile<ptr<f32>>, %n: tile<i32>, %out: tile<ptr<f32>>) {
+  %zero = constant <i32: 0> : tile<i32>
+  %step = constant <i32: 256> : tile<i32>
+  %none = constant <f32: 0.0> : tile<256xf32>
+  %start = constant <f32: -0.0> : tile<256xf32>
+  %lanes = iota : tile<256xi32>
+  %p1 = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %ps = broadcast %p1 : tile<1xptr<f32>> -> tile<256xptr<f32>>
+  %n1 = reshape %n : tile<i32> -> tile<1xi32>
+  %ns = broadcast %n1 : tile<1xi32> -> tile<256xi32>
+  %sums = for %i in (%zero to %n, step %step) : tile<i32> iter_values(%v = %start) -> (tile<256xf32>) {
+    %i1 = reshape %i : tile<i32> -> tile<1xi32>
+    %is = broadcast %i1 : tile<1xi32> -> tile<256xi32>
+    %at = addi %is, %lanes : tile<256xi32>
+    %inside = cmpi less_than %at, %ns, signed : tile<256xi32> -> tile<256xi1>
+    %from = offset %ps, %at : tile<256xptr<f32>>, tile<256xi32> -> tile<256xptr<f32>>
+    %x, %t = load_ptr_tko weak %from, %inside, %none
+      : tile<256xptr<f32>>, tile<256xi1>, tile<256xf32> -> tile<256xf32>, token
+    %w = addf %v, %x : tile<256xf32>
+    continue %w : tile<256xf32>
+  }
+  %sum = reduce %sums dim=0 identities=[-0.0 : f32] : tile<256xf32> -> tile<f32>
+    (%l: tile<f32>, %r: tile<f32>) { %s = addf %l, %r : tile<f32> yield %s : tile<f32> }
+  store_ptr_tko weak %out, %sum : tile<ptr<f32>>, tile<f32> -> token
+  return
+}"""
+
+
+@pytest.mark.parametrize("columns", [-3, 0, 1, 255, 256, 257, 512, 700])
+def test_a_row_of_any_length_has_the_same_sum(columns: int) -> None:
+    """Up to 256 elements the loop runs at most once."""
+    kernel = tileir.parse(SUM_OF_A_ROW)["k"]
+    row, sums = np.random.default_rng(0).normal(size=max(1, columns)).astype(np.float32), np.ones(3, np.float32)
+    for place, (target, options) in enumerate([("interp", {}), ("cpu", {}), ("cpu", {"optimize": False})]):
+        kernel.launch(1, row, columns, sums[place : place + 1], target=target, **options)
+    assert len(set(sums.view(np.uint32).tolist())) == 1
+
+
 def test_the_passes_of_launches_have_exact_rows() -> None:
-    for one in EXACT:
+    for one in NATIVE:
         assert any(row.kind is Exactness.EXACT for row in one.rows)
 
 
@@ -127,7 +176,8 @@ def test_a_golden_program_is_rewritten_by_exact_rows_alone(name: str, text: str)
     assert tileir.verify(rewritten).ok, tileir.verify(rewritten)
     assert identical(exact_module(tileir.Module(rewritten.op)), rewritten)
     for kernel in module.kernels.values():
-        assert list(exact_kernel(kernel).module.kernels) == [kernel.name]
+        for native in (False, True):
+            assert list(exact_kernel(kernel, native).module.kernels) == [kernel.name]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
-"""The passes ``control``, ``unroll`` and ``loop-split``: control flow that a program can do without.
+"""The passes ``control``, ``one-turn``, ``unroll`` and ``loop-split``: control flow that a program can do without.
 
 control       branches that are known or choose between values, and loops that run at most once
+one-turn      an entry whose loops may run once becomes two versions, one of them without these loops
 unroll        small loops of known length become their iterations
 loop-split    a loop that tests its counter against a number becomes two without the test, by the vendor's rule
               (spec: passes#loop-split), unless the split may not be safe
@@ -8,7 +9,7 @@ loop-split    a loop that tests its counter against a number becomes two without
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tileir.analysis.structure import carried_arguments, encloses, exits_from, home_of
 from tileir.ir.attributes import IntegerAttr, Predicate, Signedness
@@ -16,8 +17,9 @@ from tileir.ir.core import Block, Op, Value
 from tileir.ir.types import I1, TileType
 from tileir.ops.control import Break, Continue, For, If, Loop, Return, Yield
 from tileir.ops.core import Constant, Select
-from tileir.ops.integer import AddI, CmpI, MaxI, MinI, XOrI
-from tileir.ops.matmul import MmaF, MmaI
+from tileir.ops.integer import AddI, AndI, CmpI, MaxI, MinI, XOrI
+from tileir.ops.matmul import MmaF, MmaFScaled, MmaI
+from tileir.ops.module import Entry
 from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.ops.reduction import Reduce
 from tileir.ops.shapes import Broadcast, Reshape
@@ -220,6 +222,100 @@ def has_plain_body(op: For) -> bool:
     return list(exits_from(op.body)) == [end] and not any(
         isinstance(inner, Return) for root in ops_in(op.body) for inner in root.walk()
     )
+
+
+# ---------------------------------------------------------------- one-turn
+
+
+LEAST_STEP = 256
+MOST_COPIED = 128
+"""Operations that are copied."""
+_REPEATED = (MmaF, MmaI, MmaFScaled, For, Loop)
+
+ONE_TURN = Row(
+    "for-in-one-turn", "one-turn", "for i in (L to n, step S) { a }; b",
+    "if L < n & n <= L + S { a with i = L; b } else { for i in (L to n, step S) { a }; b }", Exactness.EXACT,
+    "one number is in the range where the condition holds",
+    f"the loop stands in an entry and carries tiles, L and S >= {LEAST_STEP} are constants, a has no loops or products",
+)  # fmt: skip
+ONE_TURN_ROWS = (ONE_TURN,)
+
+
+class Versions(Rebuilding):
+    """The walk that makes two versions of an entry, from the first loop on that may run once."""
+
+    def __init__(self, log: ChangeLog) -> None:
+        super().__init__(log)
+        self.once: Sequence[For] | None = None
+        """The loops that run once in the version that is being made."""
+
+    def rebuild(self, ops: Iterable[Op]) -> None:
+        ops = list(ops)
+        is_entry = self.once is None and ops and isinstance(ops[0].parent_op, Entry)
+        loops = _equal_loops(ops) if is_entry else []
+        if not loops:
+            super().rebuild(ops)
+            return
+        at = ops.index(loops[0])
+        super().rebuild(ops[:at])
+        condition, loc = self._runs_once(loops[0]), self.place(loops[0].loc)
+        versions = Block(), Block()
+        for version, once in zip(versions, (loops, ())):
+            self.once = once
+            self.into(version, ops[at:-1])
+            version.append(Yield.build([], loc))
+        self.once = None
+        self.log.note(ONE_TURN, loops[0])
+        self.emit(If([condition], [], {}, versions, loc))
+        super().rebuild(ops[-1:])
+
+    def visit(self, op: Op) -> None:
+        if isinstance(op, For) and op in (self.once or ()):
+            self.bind(op.results, self.inline(op.body, self.given([op.lower, *op.initial])))
+        else:
+            super().visit(op)
+
+    def _runs_once(self, op: For) -> Value:
+        """Return whether the loop runs once, an i1."""
+        type, test, loc = op.lower.tile, TileType((), I1), self.place(op.loc)
+        first_two, (lower, upper) = _first_two(op), self.given([op.lower, op.upper])
+        assert first_two is not None, "they are constants"
+        (last,) = self.emit(Constant.build([type], loc, value=splat(type, first_two[1])))
+        how = {"signedness": _signedness(op)}
+        begins = CmpI.build([test], loc, lhs=lower, rhs=upper, comparison_predicate=Predicate.LESS_THAN, **how)
+        ends = CmpI.build([test], loc, lhs=upper, rhs=last, comparison_predicate=Predicate.LESS_THAN_OR_EQUAL, **how)
+        (one,), (other,) = self.emit(begins), self.emit(ends)
+        return self.emit(AndI.build([test], loc, lhs=one, rhs=other))[0]
+
+
+def _equal_loops(ops: Sequence[Op]) -> list[For]:
+    """Return the loops of an entry that run once together, from the first that carries a tile on; none if what would be
+    copied is too much."""
+    loops = [op for op in ops if isinstance(op, For) and _may_run_once(op)]
+    carrying = [
+        op for op in loops if any(isinstance(value.type, TileType) and value.tile.count > 1 for value in op.initial)
+    ]
+    if not carrying:
+        return []
+    first = carrying[0]
+    found = [op for op in loops if op.upper is first.upper and _first_two(op) == _first_two(first)]
+    copied = sum(1 for op in ops[ops.index(found[0]) :] for _ in op.walk())
+    return found if copied <= MOST_COPIED else []
+
+
+def _may_run_once(op: For) -> bool:
+    """Return whether a loop may run once, which is not known, and does not multiply."""
+    first_two = _first_two(op)
+    if first_two is None or _number(op.upper, op) is not None or not has_plain_body(op):
+        return False
+    is_number = first_two[1] < 1 << (op.lower.tile.number.bits - (not op.unsigned))
+    return is_number and not any(isinstance(inner, _REPEATED) for one in op.body.ops for inner in one.walk())
+
+
+def _first_two(op: For) -> tuple[int, int] | None:
+    """Return the first two numbers of a loop, if they are constants and so far apart that a tile may cover all."""
+    lower, step = _number(op.lower, op), signed_splat_of(op.step)
+    return None if lower is None or step is None or step < LEAST_STEP else (lower, lower + step)
 
 
 # ---------------------------------------------------------------- unroll

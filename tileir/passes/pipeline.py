@@ -13,7 +13,20 @@ from tileir.ops.pointers import LoadPtr, StorePtr
 from tileir.ops.views import MakeTensorView
 from tileir.passes import canonicalise, control, gathering, inferring, raising, redundancy, relaxing, specialising
 from tileir.passes.rebuilding import ChangeLog
-from tileir.passes.running import CANONICALISE, CONTROL, CSE, DCE, LICM, LOOPS, Context, Pass, copying, folding, plain
+from tileir.passes.running import (
+    CANONICALISE,
+    CONTROL,
+    CSE,
+    DCE,
+    LICM,
+    LOOPS,
+    ONE_TURN,
+    Context,
+    Pass,
+    copying,
+    folding,
+    plain,
+)
 
 
 def _specialised(module: Module, log: ChangeLog, context: Context) -> Module:
@@ -31,6 +44,7 @@ _ALL = (
     Pass("fold", "operations on constants are computed", canonicalise.FOLD_ROWS, folding(canonicalise.Folding)),
     CANONICALISE,
     CONTROL,
+    ONE_TURN,
     CSE,
     DCE,
     LICM,

@@ -169,5 +169,11 @@ LICM = Pass(
     "licm", "what does not change is computed before a loop", redundancy.LICM_ROWS, plain(redundancy.Hoisting), LOOPS,
     Aspect.CODE, settles=True,
 )  # fmt: skip
+ONE_TURN = Pass(
+    "one-turn", "entries whose loops may run once become two versions", control.ONE_TURN_ROWS,
+    copying(control.Versions), frozenset({For}), Aspect.CODE,
+)  # fmt: skip
 EXACT = (CANONICALISE, CONTROL, CSE, LICM, DCE)
 """The passes of level 2 that have exact rows and keep every operation in its place: a call stays a call."""
+NATIVE = (*EXACT, ONE_TURN)
+"""The same for native code, where a loop that runs once costs as much as its tiles do in memory."""

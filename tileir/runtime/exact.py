@@ -14,10 +14,10 @@ from tileir.ir.core import Op
 from tileir.runtime.module import Kernel, Module
 
 
-def exact_kernel(kernel: Kernel) -> Kernel:
-    """Return the kernel of a verified module after rewrites that are exact, in a module of its own with what it
-    needs."""
-    return kernel.memo("exact", lambda: _rewritten(kernel.module, kernel)[kernel.name])
+def exact_kernel(kernel: Kernel, native: bool = False) -> Kernel:
+    """Return the kernel of a verified module after rewrites that are exact, for `native` code or any, in a module of
+    its own with what it needs."""
+    return kernel.memo(("exact", native), lambda: _rewritten(kernel.module, kernel, native=native)[kernel.name])
 
 
 def specialised(kernel: Kernel, arguments: Mapping[int, int]) -> Kernel:
@@ -32,15 +32,17 @@ def exact_module(module: Module) -> Module:
     return module.memo("exact", lambda: _rewritten(module, None))
 
 
-def _rewritten(module: Module, kernel: Kernel | None, arguments: Mapping[int, int] | None = None) -> Module:
+def _rewritten(
+    module: Module, kernel: Kernel | None, arguments: Mapping[int, int] | None = None, native: bool = False
+) -> Module:
     """Return a rewritten module, or the part that one kernel needs, for `arguments` that are known; unchanged if its
     regions are nested too deeply."""
     from tileir.passes.rebuilding import copied
-    from tileir.passes.running import EXACT, Context, run
+    from tileir.passes.running import EXACT, NATIVE, Context, run
 
     try:
         mine = copied(module, None if kernel is None else kernel.entry)
-        passes = list(EXACT)
+        passes = list(NATIVE if native else EXACT)
         if kernel is not None and arguments:
             from tileir.passes.pipeline import PASSES
             from tileir.passes.specialising import parameter_name

@@ -323,7 +323,7 @@ def source_of(kernel: Kernel, checks: CheckLevel, rewrites: bool) -> NativeSourc
     """The source of the code of a kernel, which is rewritten exactly if `rewrites` is set."""
 
     def items() -> tuple[Entry, list[Func]]:
-        made = exact_kernel(kernel) if rewrites else kernel
+        made = exact_kernel(kernel, native=True) if rewrites else kernel
         return made.entry, _functions(made.module)
 
     digest = items_digest([kernel.entry, *_functions(kernel.module)])

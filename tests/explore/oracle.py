@@ -41,8 +41,9 @@ class Verdict(NamedTuple):
 def judged(program: Program) -> Verdict:
     outcomes, racy = set(), False
     for events, source, values in candidates(program):
+        relations = _Model(program, events, source)
         for order in _coherence_orders(events):
-            relations = _Model(program, events, source, order)
+            relations.put_in(order)
             if relations.consistent():
                 racy = racy or relations.racy()
                 outcomes.add(_outcome(program, events, order, values))
@@ -223,8 +224,10 @@ def _outcome(program: Program, events: list[Event], order: dict[int, int], value
 
 
 class _Model:
-    def __init__(self, program: Program, events: list[Event], source: dict[int, int], order: dict[int, int]) -> None:
-        self.program, self.events, self.source, self.order = program, events, source, order
+    """The relations of an execution, which has writes in an order after `put_in`."""
+
+    def __init__(self, program: Program, events: list[Event], source: dict[int, int]) -> None:
+        self.program, self.events, self.source = program, events, source
         self.numbers = range(len(events))
         self.rmw = {(a, b) for a in self.numbers for b in self.numbers if self._same_element(a, b)}
         self.rpo = _closure({(a, b) for a in self.numbers for b in self.numbers if self._token(a, b)} | self.rmw)
@@ -235,6 +238,10 @@ class _Model:
         self.sw = {(a, b) for a, b in self.obs if self._synchronises(a, b)}
         self.hb = _closure(self.rpo | self.sw | init)
         self.cause = self.hb | {(a, c) for a, b in self.obs for x, c in self.hb if x == b}
+
+    def put_in(self, order: dict[int, int]) -> None:
+        """Set the coherence order: the place of each write among those of its cell."""
+        events, self.order = self.events, order
         self.co = {
             (a, b)
             for a in order
@@ -243,7 +250,7 @@ class _Model:
         }  # fmt: skip
         self.fr = {
             (read, later)
-            for read, write in source.items()
+            for read, write in self.source.items()
             for earlier, later in self.co
             if earlier == write and (read, later) not in self.rmw
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -213,7 +214,7 @@ class Warp:
         """Return the bits of an operand in all lanes, as many as a type has. A register that is not set `may_be_noise`
         where half of the result is not used."""
         if isinstance(operand, Immediate):
-            bits = 64 if type in (None, "pred") else int(_number(type))
+            bits = 64 if type in (None, "pred") else _number(type)
             found = np.full(LANES, operand.bits & ((1 << bits) - 1), _WORDS[bits])
             return found.astype(np.bool_) if type == "pred" else found
         if isinstance(operand, Register):
@@ -230,7 +231,8 @@ class Warp:
             return self.address(operand)
         if type is None or type == "pred":
             return found
-        return found if found.itemsize * 8 <= int(_number(type)) else found.astype(_WORDS[int(_number(type))])
+        bits = _number(type)
+        return found if found.itemsize * 8 <= bits else found.astype(_WORDS[bits])
 
     def _symbol(self, name: str) -> Array:
         if name in self.special:
@@ -259,7 +261,8 @@ class Warp:
         if not target.bits:
             return
         dtype = _WORDS[target.bits]
-        bits = np.broadcast_to(bits, (LANES,))
+        if bits.shape != (LANES,):
+            bits = np.broadcast_to(bits, (LANES,))
         if bits.dtype != dtype:
             if dtype == np.bool_ or bits.itemsize > dtype.itemsize:
                 raise MachineFault(f"{8 * bits.itemsize} bits for {target.name}, which has {target.bits}")
@@ -282,10 +285,13 @@ def _noise(bits: int) -> Array:
     return np.full((LANES, dtype.itemsize), GARBAGE, np.uint8).view(dtype)[:, 0]
 
 
-def _number(type: str) -> str:
-    return {"bf16": "16", "tf32": "32"}.get(type) or "".join(letter for letter in type if letter.isdigit())
+@cache
+def _number(type: str) -> int:
+    """Return the bits of a type."""
+    return int({"bf16": "16", "tf32": "32"}.get(type) or "".join(letter for letter in type if letter.isdigit()))
 
 
+@cache
 def _operand_types(call: Call, count: int) -> Sequence[str | None]:
     """Return the type that each operand is read as."""
     if call.base == "cvt":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -15,6 +17,9 @@ _REACH = 1 << 47
 """Addresses of a process lie below."""
 _ORIGIN = 8
 """First address of the views: NumPy takes address 0 for none at all."""
+
+
+_address = attrgetter("address")
 
 
 @dataclass(frozen=True)
@@ -65,11 +70,15 @@ class Memory:
         size = dtype_of(element).itemsize
         if not addresses.size:
             return size
-        odd = addresses % np.uint64(size) != 0
-        if odd.any():
+        if size > 1 and (addresses & np.uint64(size - 1)).any():
+            odd = addresses % np.uint64(size) != 0
             raise MachineFault(f"misaligned address of {element}: {_first(addresses, odd)}")
         if not self._sorted:
             raise MachineFault(f"access to {element} where no memory is lent")
+        first, last = int(addresses.min()), int(addresses.max())
+        found = self._sorted[bisect_right(self._sorted, first, key=_address) - 1]
+        if found.address <= first and last + size <= found.address + found.size and (found.writable or not writes):
+            return size
         place = np.searchsorted(self._starts, addresses, side="right").astype(np.int64) - 1
         inside = (place >= 0) & (addresses + np.uint64(size) <= self._ends[np.maximum(place, 0)])
         if not inside.all():

@@ -32,7 +32,9 @@ PRELOADED = (
     "rich.console",
     "tileir.bytecode",
     "tileir.cli.check",
+    "tileir.cli.cutile",
     "tileir.cli.sanitize",
+    "tileir.cli.triton",
     "tileir.cpu.emit.driver",
     "tileir.cpu.lowering.functions",
     "tileir.cpu.memory.lookup",
@@ -51,6 +53,7 @@ PRELOADED = (
     "torch",
     "torch.distributed.tensor",
     "triton.experimental.gluon",
+    "tileir.triton.program",  # after Triton, which imports our compiler itself
 )
 """Modules that a program finds imported, if they are there."""
 LIMIT = 240
@@ -101,6 +104,8 @@ def serve() -> None:
     for name in PRELOADED:
         with suppress(ImportError):
             import_module(name)
+    with suppress(ImportError):
+        import_module("triton.runtime.cache").triton_key()  # reads all of Triton's library, once in a process
     for known in weakref.finalize._registry:  # type: ignore[attr-defined]
         known.atexit = False  # torch's libraries would take themselves apart at the end of each program
     gc.freeze()  # what has been imported is looked at no more: it stays shared

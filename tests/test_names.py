@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
 import tileir
 
 PACKAGE = Path(tileir.__file__).parent
+CLASS = re.compile(r"^class ([A-Za-z]\w*)", re.MULTILINE)
 SHARED = {
     "Module": "of `runtime`, as users see it, around that of `ir`, the operations",
     "Region": "of `analysis`, the memory that an access touches; of `interp`, a region of the language, ready to run",
@@ -21,9 +22,8 @@ def public_classes() -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for path in PACKAGE.rglob("*.py"):
         module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found[node.name].add(module)
+        for name in CLASS.findall(path.read_text(encoding="utf-8")):
+            found[name].add(module)
     return found
 
 

@@ -239,6 +239,24 @@ def test_operations_of_math(target: str) -> None:
     assert distance(applied("math.erf", [x], "f32", target), exact) <= 3
 
 
+SPECIAL: list[tuple[str, dict[float, float]]] = [
+    ("acosh", {0.5: math.nan, -1e10: math.nan, -3e38: math.nan, -INF: math.nan, 1.0: 0.0, INF: INF}),
+    ("cospi", {0.5: 0.0, -1.5: 0.0, 1.0: -1.0, 1e20: 1.0, INF: math.nan}),
+    ("lgamma", {-1.0: INF, -2.0: INF, -3.0: INF, 0.0: INF, 1.0: 0.0, 2.0: 0.0, -INF: INF}),
+    ("log1p", {3e38: math.log(3e38), -1.0: -INF, -2.0: math.nan, INF: INF}),
+    ("sinpi", {1.0: 0.0, -7.0: 0.0, 0.5: 1.0, -2.5: -1.0, 1e20: 0.0, INF: math.nan}),
+]
+
+
+@each_target
+@pytest.mark.parametrize(("name", "values"), SPECIAL, ids=[row[0] for row in SPECIAL])
+def test_a_function_at_its_poles_and_zeros_and_beyond(name: str, values: dict[float, float], target: str) -> None:
+    for scalar, suffix in (("f32", "f"), ("f64", "")):
+        operand = np.resize(list(values), COUNT).astype(SCALARS[scalar])
+        found = applied(f"__nv_{name}{suffix}", [operand], scalar, target)
+        assert distance(found, np.resize(list(values.values()), COUNT)) <= 1, scalar
+
+
 def test_names_of_other_libraries_and_fast_ones_are_known() -> None:
     x = numbers(-1, 1, np.float32)
     for name in ("__ocml_tanh_f32", "__nv_tanhf"):

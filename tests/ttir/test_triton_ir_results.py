@@ -370,3 +370,15 @@ def test_a_block_pointer_has_bounds_only_where_they_are_checked(target: str, dim
     if 1 in dims:
         expected[:, 3:] = np.nan
     np.testing.assert_array_equal(y, expected)
+
+
+@pytest.mark.parametrize(("text", "bits"), [("3.40282347E+38", 0x7F7FFFFF), ("-3.40282347E+38", 0xFF7FFFFF)])
+def test_the_largest_number_is_no_infinity_as_triton_writes_it(text: str, bits: int) -> None:
+    source = f"""tt.func public @k(%p: !tt.ptr<f32>) {{
+  %c = arith.constant {text} : f32
+  tt.store %p, %c : !tt.ptr<f32>
+  tt.return
+}}"""
+    out = np.zeros(1, "f4")
+    tileir.triton.from_ttir(source)["k"].launch(1, out)
+    assert out.view("u4") == bits

@@ -109,10 +109,10 @@ cuda_tile.module @triton {
     %cst_1_f32_30 = constant <f32: 1.000000e+00> : tile<64xf32>
     %62 = cmpf equal ordered %61, %cst_1_f32_30 : tile<64xf32> -> tile<64xi1>
     %63 = log %61 : tile<64xf32>
-    %64 = mulf %63, %result  : tile<64xf32>
     %cst_1_f32_31 = constant <f32: 1.000000e+00> : tile<64xf32>
-    %65 = subf %61, %cst_1_f32_31  : tile<64xf32>
-    %66 = divf %64, %65  : tile<64xf32>
+    %64 = subf %61, %cst_1_f32_31  : tile<64xf32>
+    %65 = divf %result, %64  : tile<64xf32>
+    %66 = mulf %63, %65  : tile<64xf32>
     %67 = select %62, %result, %66 : tile<64xi1>, tile<64xf32>
     %cst_f32_32 = constant <f32: 0x7F800000> : tile<64xf32>
     %68 = cmpf less_than ordered %61, %cst_f32_32 : tile<64xf32> -> tile<64xi1>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 from typing import Any
@@ -109,7 +110,7 @@ class TileBuilder:
 def float_bytes(value: float, element: t.ElementType) -> bytes:
     """Return the bytes of a float rounded to nearest."""
     if element is t.F32:
-        return struct.pack("<f", value) if abs(value) <= _LARGEST_F32 or value != value else _infinity(value)
+        return _f32_bytes(value)
     if element is t.F64:
         return struct.pack("<d", value)
     from tileir.ir.storage import dtype_of  # NumPy is needed for the rarer types only
@@ -117,9 +118,8 @@ def float_bytes(value: float, element: t.ElementType) -> bytes:
     return dtype_of(element).type(value).tobytes()
 
 
-_LARGEST_F32 = 3.4028234663852886e38
-
-
-def _infinity(value: float) -> bytes:
-    """Return A number beyond the finite ones of f32."""
-    return struct.pack("<f", float("inf") if value > 0 else -float("inf"))
+def _f32_bytes(value: float) -> bytes:
+    try:
+        return struct.pack("<f", value)
+    except OverflowError:  # it rounds beyond the finite numbers
+        return struct.pack("<f", math.copysign(math.inf, value))

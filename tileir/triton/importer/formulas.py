@@ -14,10 +14,9 @@ from operator import add, mul
 
 from tileir.ir import types as t
 from tileir.ir.attributes import Predicate, Signedness
-from tileir.ir.core import Op
 from tileir.ops.division import DivI
 from tileir.ops.floating import RemF
-from tileir.ops.functions import Atan2, Cos, FPowF, FPowI, Sin
+from tileir.ops.functions import Atan2, FPowF, FPowI, Sin
 from tileir.ops.integer import MulhiI
 from tileir.triton.importer.algebra import TileNumber, polynomial, where
 
@@ -116,7 +115,7 @@ def _expm1(x: TileNumber) -> TileNumber:
 
 def _log1p(x: TileNumber) -> TileNumber:
     total = x + 1.0
-    exact = where(total.equals(1.0), x, total.log() * x / (total - 1.0))
+    exact = where(total.equals(1.0), x, total.log() * (x / (total - 1.0)))
     return where(total < math.inf, exact, total.log())
 
 
@@ -155,7 +154,8 @@ def _asinh(x: TileNumber) -> TileNumber:
 def _acosh(x: TileNumber) -> TileNumber:
     over = x - 1.0
     near = _log1p(over + (over * 2.0 + over * over).sqrt())
-    return where(x < 2.0**400, near, x.log() + math.log(2.0))
+    found = where(x < 2.0**400, near, x.log() + math.log(2.0))
+    return where(x < 1.0, math.nan, found)
 
 
 def _atanh(x: TileNumber) -> TileNumber:
@@ -163,9 +163,16 @@ def _atanh(x: TileNumber) -> TileNumber:
     return _sign_like(_log1p(size * 2.0 / (1.0 - size)) * 0.5, x)
 
 
-def _of_pi(function: type[Op]) -> Formula:
-    """Return a function of half turns that removes whole turns exactly."""
-    return lambda x: (_remainder(x, x.like(2.0)) * math.pi).apply(function)
+def _sinpi(x: TileNumber) -> TileNumber:
+    """Return the sine of half turns, of at most a quarter turn: exactly 0 at integers."""
+    rest = _remainder(x, x.like(2.0))
+    rest = where(abs(rest) > 0.5, _sign_like(1.0 - abs(rest), rest), rest)
+    return (rest * math.pi).apply(Sin)
+
+
+def _cospi(x: TileNumber) -> TileNumber:
+    """Return the cosine of half turns as a sine of what is left to a quarter turn: exactly 0 there."""
+    return ((0.5 - abs(_remainder(x, x.like(2.0)))) * math.pi).apply(Sin)
 
 
 # ------------------------------------------------------------ error function, gamma function
@@ -294,14 +301,15 @@ def _lgamma_from_half(x: TileNumber) -> TileNumber:
 
 def _lgamma(x: TileNumber) -> TileNumber:
     reflected = x < 0.5
-    sine = abs(_of_pi(Sin)(x))
+    sine = abs(_sinpi(x))
     mirrored = math.log(math.pi) - sine.log() - _lgamma_from_half(1.0 - x)
     found = where(reflected, mirrored, _lgamma_from_half(x))
+    found = where(x.equals(1.0) | x.equals(2.0), 0.0, found)
     return where(abs(x).equals(math.inf), abs(x), found)
 
 
 def _tgamma(x: TileNumber) -> TileNumber:
-    sine = _of_pi(Sin)(x)
+    sine = _sinpi(x)
     mirrored = math.pi / (sine * _lgamma_from_half(1.0 - x).exp())
     pole = x.equals(x.floor()) & (x < 0.0)
     found = where(x < 0.5, mirrored, _lgamma_from_half(x).exp())
@@ -400,7 +408,7 @@ FORMULAS: dict[str, Formula] = {
     "cbrt": _wide(_cbrt),
     "clz": _clz,
     "copysign": _sign_like,
-    "cospi": _wide(_of_pi(Cos)),
+    "cospi": _wide(_cospi),
     "double2hiint": lambda x: x.bits.shifted_right(32).to(t.I32),
     "double2loint": lambda x: x.bits.to(t.I32),
     "erf": _erf,
@@ -451,7 +459,7 @@ FORMULAS: dict[str, Formula] = {
     "saturate": lambda x: x.maximum(0.0).minimum(1.0),
     "scalbn": lambda x, n: _ldexp(x, n).to(x.element),
     "signbit": lambda x: x.bits < 0,
-    "sinpi": _wide(_of_pi(Sin)),
+    "sinpi": _wide(_sinpi),
     "tgamma": _wide(_tgamma),
     "trunc": trunc,
     "uhadd": lambda x, y: (x & y) + (x ^ y).shifted_right(1),

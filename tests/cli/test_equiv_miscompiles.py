@@ -151,3 +151,24 @@ def test_programs_that_leave_the_same_behind_are_equal(first, second, grid, tile
         Path(f"{name}.mlir").write_text(text.replace("@k(%n", "@k(%m") if "%m" in body else text)
     ran = tileir("equiv", "a.mlir", "b.mlir", "--grid", grid, "i32[16]:zeros")
     assert ran.status == 0, ran
+
+
+TILES = """entry @k(%n: tile<ptr<i32>>) {{
+  %lanes = iota : tile<32xi32>
+  %n1 = reshape %n : tile<ptr<i32>> -> tile<1xptr<i32>>
+  %ns = broadcast %n1 : tile<1xptr<i32>> -> tile<32xptr<i32>>
+  %at = offset %ns, %lanes : tile<32xptr<i32>>, tile<32xi32> -> tile<32xptr<i32>>
+  %o, %t = atomic_rmw_tko relaxed device %at, add, %lanes : tile<32xptr<i32>>, tile<32xi32> -> tile<32xi32>, token
+  {body}
+}}
+"""
+
+
+def test_tiles_that_are_updated_are_compared_in_few_executions(tileir, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kinds = "tile<32xptr<i32>>, tile<32xi32> -> tile<32xi32>, token"
+    for name in "ab":
+        body = f"%{name}, %u = atomic_rmw_tko relaxed device %at, umax, %lanes token=%t : {kinds}"
+        Path(f"{name}.mlir").write_text(TILES.format(body=body))
+    ran = tileir("equiv", "a.mlir", "b.mlir")
+    assert ran.status == 0, ran

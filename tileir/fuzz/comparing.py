@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tileir.analysis.effects import access_of
+from tileir.analysis.effects import accesses_of
 from tileir.explore.launch import explore
 from tileir.fuzz.trials import Trial
 from tileir.interp import machine
@@ -75,6 +75,8 @@ REFINED = 4
 """Launches of each program that the sanitizer looks at."""
 EXPLORED, MOST_BLOCKS = 300, 3
 """Executions of each program that are enumerated at most, and tile blocks of a launch for which they are."""
+FEW_ELEMENTS = 16
+"""Elements that a launch accesses for which so many executions are enumerated."""
 
 
 def compare(
@@ -189,14 +191,18 @@ def _fault(kernel: Kernel, trial: Trial) -> str | None:
 
 def _communicates(kernel: Kernel) -> bool:
     """Return whether a kernel has accesses that are not weak."""
-    accesses = filter(None, map(access_of, kernel.entry.walk()))
-    return any(access.is_strong for access in accesses)
+    return any(access.is_strong for access in accesses_of(kernel.entry))
 
 
 def _explored(kernel: Kernel, trial: Trial) -> ExplorationReport | None:
-    """Return all executions of a launch; None if it cannot be explored, or not to the end."""
+    """Return all executions of a launch; None if it cannot be explored, or not to the end.
+
+    The time for an execution grows as the square of the elements that it accesses, so that fewer are enumerated then.
+    """
+    elements = prod(trial.grid) * sum(access.tile.count for access in accesses_of(kernel.entry))
+    limit = max(1, EXPLORED * FEW_ELEMENTS**2 // max(FEW_ELEMENTS, elements) ** 2)
     try:
-        report = explore(kernel, trial.grid, *trial.arguments, limit=EXPLORED, mends=False)
+        report = explore(kernel, trial.grid, *trial.arguments, limit=limit, mends=False)
     except (UnsupportedError, ValueError):
         return None
     return report if report.complete else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tileir.cli import FAULT, FINE, UsageError, files
+from tileir.cli import FAULT, FINE, UsageError, files, show
 from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
 from tileir.ir.escaping import shown
@@ -46,7 +46,11 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from None
     files.write(options.output, found.html)
-    return FAULT if any(one["severity"] == "error" for one in found.data["findings"]) else FINE
+    faults = [one["message"] for one in found.data["findings"] if one["severity"] == "error"]
+    if not faults:
+        return FINE
+    show.line(f"{options.output} shows faults, the first: {faults[0]}")
+    return FAULT
 
 
 def _block(text: str) -> tuple[int, int, int]:

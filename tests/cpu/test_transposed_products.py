@@ -23,7 +23,7 @@ from tests.cpu.test_deferred_products import compiled_anew, program
 from tests.thorough import sampled
 from tileir.cpu.llvm.engine import host
 from tileir.cpu.matmul import policy
-from tileir.cpu.matmul.multiplication import ProductPanels
+from tileir.cpu.matmul.multiplication import LoopProduct
 from tileir.cpu.matmul.policy import ProductPlan
 
 __all__ = ["compiled_anew"]
@@ -39,16 +39,16 @@ STORED = f"%t3 = store_view_tko weak %ta, %a_tiles[%x, %zero] : {SQUARE}, {A_KIN
 
 
 @pytest.fixture(autouse=True)
-def made(monkeypatch) -> list[ProductPanels]:
+def made(monkeypatch) -> list[LoopProduct]:
     """The products that are compiled to multiply transposed runs of tiles."""
-    found: list[ProductPanels] = []
-    multiply = ProductPanels.multiply_run
+    found: list[LoopProduct] = []
+    multiply = LoopProduct.multiply_run
 
-    def noted(self: ProductPanels, *given: object) -> None:
+    def noted(self: LoopProduct, *given: object) -> None:
         found.append(self)
         multiply(self, *given)
 
-    monkeypatch.setattr(ProductPanels, "multiply_run", noted)
+    monkeypatch.setattr(LoopProduct, "multiply_run", noted)
     return found
 
 

@@ -9,7 +9,6 @@ tiles of the factor, so that some share one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from llvmlite import ir
 
@@ -25,7 +24,7 @@ from tileir.cpu.emit.slots import Slot
 from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView, Tile, wide
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.accumulators import I32_MAXIMUM
-from tileir.cpu.matmul.multiplication import ProductPanels, new_product_panels
+from tileir.cpu.matmul.multiplication import LoopProduct, new_loop_product
 from tileir.cpu.matmul.policy import ProductOp, fixed_dimensions, is_zero, load_of
 from tileir.ir import types as t
 from tileir.ir.core import Value
@@ -39,7 +38,7 @@ def reserve_panels(lowering: Lowering, entry: Entry) -> None:
     """Set memory aside, where an entry begins, for the panels of products in its loops."""
     for op, plan in lowering.products.items():
         if plan.panels is not None:
-            lowering.panels[op] = new_product_panels(lowering.emit, plan.product, plan.panels)
+            lowering.panels[op] = new_loop_product(lowering.emit, plan.product, plan.panels)
     if lowering.plan.kept is not None:
         several = _several_blocks(lowering)
         lowering.keeps_panels = lowering.builder.and_(_no_overlap(lowering, entry, lowering.plan.kept), several)
@@ -95,20 +94,19 @@ def begin_products(lowering: Lowering, loop: control.For) -> None:
         for op in loop.body.ops:
             plan = lowering.products.get(op)
             if plan is not None and plan.panels is not None:
-                lowering.panels[op] = new_product_panels(lowering.emit, plan.product, plan.panels)
+                lowering.panels[op] = new_loop_product(lowering.emit, plan.product, plan.panels)
     products = _with_panels(lowering, loop)
     stays = _unchanged_by_block(lowering, loop) if products else I1(0)
     for op, found in products:
         found.begin(lowering.builder)
-        left, transposed = found.left, found.transposed
-        if left is not None:
-            left = replace(left, kept=_kept(lowering, loop, stays, op.lhs))
-            transposed = transposed and replace(transposed, kept=left.kept)
-        right = replace(found.right, kept=_kept(lowering, loop, stays, op.rhs))
-        lowering.panels[op] = replace(found, left=left, right=right, transposed=transposed)
+        if found.left is not None:
+            found.left.kept = _kept(lowering, loop, stays, op.lhs)
+            if found.transposed is not None:
+                found.transposed.kept = found.left.kept
+        found.right.kept = _kept(lowering, loop, stays, op.rhs)
 
 
-def _with_panels(lowering: Lowering, loop: control.For) -> list[tuple[ProductOp, ProductPanels]]:
+def _with_panels(lowering: Lowering, loop: control.For) -> list[tuple[ProductOp, LoopProduct]]:
     return [(op, lowering.panels[op]) for op in loop.body.ops if isinstance(op, ProductOp) and op in lowering.panels]
 
 
@@ -174,8 +172,7 @@ def bound_sums(lowering: Lowering, loop: control.For, slots: Sequence[Slot]) -> 
             slot = dict(zip(carried_arguments(loop), slots))[op.acc]
             start = I64(0) if is_zero(found.plan.first) else _largest_magnitude(lowering.emit, slot)
             most = I64(found.plan.shape.k * found.plan.largest)
-            together = builder.sdiv(builder.sub(I64(I32_MAXIMUM), start), most)
-            lowering.panels[op] = replace(found, together=together)
+            found.together = builder.sdiv(builder.sub(I64(I32_MAXIMUM), start), most)
 
 
 def _largest_magnitude(emit: Emitter, slot: Slot) -> ir.Value:
@@ -197,7 +194,7 @@ def begin_iteration_of_products(
     lowering: Lowering, loop: control.For, position: ir.Value, step: ir.Value, upper: ir.Value
 ) -> None:
     """Tell deferred products whether the iteration is the last one: as the loop finds out at its end."""
-    deferred = [(op, found) for op, found in _with_panels(lowering, loop) if found.plan.is_deferred]
+    deferred = [found for _, found in _with_panels(lowering, loop) if found.plan.is_deferred]
     if not deferred:
         return
     builder = lowering.builder
@@ -206,5 +203,5 @@ def begin_iteration_of_products(
     pair = add(position, step)
     ends = builder.not_(compare("<", builder.extract_value(pair, 0), upper))
     last = builder.or_(builder.extract_value(pair, 1), ends)
-    for op, found in deferred:
-        lowering.panels[op] = replace(found, last=last)
+    for found in deferred:
+        found.last = last

@@ -33,7 +33,7 @@ from tileir.cpu.emit.tiles import (
     scalar,
     wide,
 )
-from tileir.cpu.matmul.multiplication import ProductPanels
+from tileir.cpu.matmul.multiplication import LoopProduct
 from tileir.cpu.matmul.policy import ProductPlan
 from tileir.cpu.plan import FunctionPlan, KernelPlan
 from tileir.ir import types as t
@@ -194,7 +194,7 @@ class Lowering:
     frames: dict[Op, int] = field(default_factory=dict)
     """Bytes of the arena that each of them needs."""
     values: dict[Value, Lowered] = field(default_factory=dict)
-    panels: dict[Op, ProductPanels] = field(default_factory=dict)
+    panels: dict[Op, LoopProduct] = field(default_factory=dict)
     """The panels of products in enclosing loops whose tiles are not packed into new ones each time."""
     keeps_panels: ir.Value | None = None
     """An i1 that is set if the memory read by such products does not change; None if it may."""

@@ -67,8 +67,10 @@ class StoredSums:
 
 @dataclass(frozen=True)
 class SaturatingSums:
-    """A row-major matrix of i32: sums of type `total` start from 0, or from a number for each column, which is the
-    second base (not those of a matrix unit), and are added to it saturating."""
+    """A row-major matrix of i32, to which sums of type `total` are added saturating.
+
+    They start from 0, or from the negated numbers of a second base, one for each column (not those of a matrix unit).
+    """
 
     columns: int
     total: ir.Type
@@ -83,7 +85,7 @@ class SaturatingSums:
         vector = ir.VectorType(self.total, lanes)
         if len(block) == 1:
             return ir.Constant(vector, None)
-        return builder.load(_at(builder, self.total, block[1], I64(column)), typ=vector, align=4)
+        return builder.neg(builder.load(_at(builder, self.total, block[1], I64(column)), typ=vector, align=4))
 
     def finish(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, total: ir.Value) -> None:
         vector = ir.VectorType(I32, total.type.count)
@@ -93,6 +95,9 @@ class SaturatingSums:
 
 
 Sums = StoredSums | SaturatingSums
+"""The beginning and end of sums: of a register block (`block`, given its bases and its place), and of each of its
+vectors (`start`, `finish`), named by their first place in it. Equal ones are of one kind; bases tell apart where they
+lie."""
 
 
 def sums_in(acc: Window, columns: int, total: ir.Type) -> Sums:
@@ -101,26 +106,6 @@ def sums_in(acc: Window, columns: int, total: ir.Type) -> Sums:
     if element.is_float:
         return StoredSums(columns, element, total, from_zero=isinstance(acc, Zeros))
     return SaturatingSums(columns, total)
-
-
-@dataclass(frozen=True)
-class ColumnStart:
-    """A row of i32: sums start from 0 and are stored negated."""
-
-    def block(self, builder: ir.IRBuilder, bases: Bases, row: ir.Value, column: ir.Value) -> Bases:
-        return (_at(builder, I32, bases[0], column),)
-
-    def start(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, lanes: int) -> ir.Value:
-        return ir.Constant(ir.VectorType(I32, lanes), None)
-
-    def finish(self, builder: ir.IRBuilder, block: Bases, row: int, column: int, total: ir.Value) -> None:
-        builder.store(builder.neg(total), _at(builder, I32, block[0], I64(column)), align=4)
-
-
-Accumulator = StoredSums | SaturatingSums | ColumnStart
-"""The beginning and end of sums: of a register block (`block`, given its bases and its place), and of each of its
-vectors (`start`, `finish`), named by their first place in it. Equal ones are of one kind; bases tell apart where they
-lie."""
 
 
 def _saturating(builder: ir.IRBuilder, before: ir.Value, total: ir.Value) -> ir.Value:

@@ -74,7 +74,7 @@ class RunSide:
 
 @dataclass(frozen=True)
 class Run:
-    """The tiles that wait, of each side as many; `tiles` is the stack cell of their number."""
+    """The tiles that wait: right ones, and left ones if they do; `tiles` is the stack cell of their number."""
 
     sides: tuple[RunSide, ...]
     tiles: ir.Value
@@ -92,10 +92,10 @@ class Run:
         multiply: MultiplyRun,
         begin: Callable[[ir.Value], None] | None = None,
     ) -> None:
-        """Append a tile of each side, and `multiply` runs that have ended: that hold so many at `most`, or are the
-        `last`, an i1. `begin` is told how many tiles precede this one."""
+        """Append a tile of each of `factors`, and `multiply` a run that has ended: that has `most` tiles, or in the
+        `last` iteration, an i1. `begin` is told how many tiles precede this one."""
         builder, tiles = emit.builder, emit.builder.load(self.tiles, typ=I64)
-        sides = list(zip(self.sides, factors, strict=True))
+        sides = list(zip(self.sides, factors))
 
         def multiply_run() -> None:
             multiply([side.memory(builder, tile) for side, tile in sides], builder.load(self.tiles, typ=I64))
@@ -126,8 +126,8 @@ def most_tiles(builder: ir.IRBuilder, plan: RunPlan, rows: ir.Value) -> ir.Value
 
 def new_run(emit: Emitter) -> Run:
     """Return an empty run of tiles of both factors."""
-    left, right = (RunSide(emit.stack(PTR), emit.stack(I64), emit.stack(I64)) for _ in range(2))
-    return Run((left, right), emit.stack(I64))
+    right, left = (RunSide(emit.stack(PTR), emit.stack(I64), emit.stack(I64)) for _ in range(2))
+    return Run((right, left), emit.stack(I64))
 
 
 # ---------------------------------------------------------------- rows by columns, in vectors

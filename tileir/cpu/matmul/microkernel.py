@@ -15,7 +15,7 @@ from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import Emitter, prefetch
 from tileir.cpu.emit.vectors import broadcast
-from tileir.cpu.matmul.accumulators import Accumulator, StoredSums, Sums
+from tileir.cpu.matmul.accumulators import StoredSums, Sums
 from tileir.cpu.matmul.policy import Blocking, Shape
 from tileir.cpu.matmul.products import SIDE, Product
 
@@ -229,7 +229,7 @@ class BlockColumn:
     right_step: int
     """Words from block to block of the left panel, from line to line, from step to step, and from step to step of the
     right one."""
-    acc: Accumulator
+    acc: Sums
 
     def emit(self, emit: Emitter, arguments: Sequence[ir.Value]) -> None:
         """Accumulate; `arguments` are the first words of the column in both panels, the number of steps, and its place
@@ -302,7 +302,7 @@ def multiply(
     shape: Shape,
     size: Blocking,
     factors: tuple[Panel, Panel],
-    acc: Accumulator,
+    acc: Sums,
     bases: Sequence[ir.Value],
     needed: tuple[ir.Value | None, ir.Value | None] = (None, None),
     some: tuple[ir.Value, int] | None = None,
@@ -323,7 +323,6 @@ def multiply(
     share = max(1, size.rows * size.columns // shape.m) if ahead else 0
     blocks: BlockColumn | SquareColumn = BlockColumn(product, size, rows, min(UNROLLED, divisor), *strides, acc)
     if size.uses_matrix_unit:
-        assert isinstance(acc, Sums)
         down, across = size.rows // SIDE, size.vectors
         is_alone = shape.m <= size.rows
         blocks = SquareColumn(product, down, across, rows, divisor, left.by_line, right.by_step, acc, share, is_alone)

@@ -4,44 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.tiles import Window
-from tileir.cpu.matmul.accumulators import ColumnStart, SaturatingSums, StoredSums, Sums, Zeros, sums_in
-from tileir.cpu.matmul.few_rows import (
-    FLIPPED,
-    Direct,
-    Rows,
-    Run,
-    TransposedColumns,
-    direct,
-    most_tiles,
-    new_run,
-)
+from tileir.cpu.matmul.accumulators import SaturatingSums, StoredSums, Sums, Zeros, sums_in
+from tileir.cpu.matmul.few_rows import FLIPPED, Direct, Rows, Run, TransposedColumns, direct, most_tiles, new_run
 from tileir.cpu.matmul.microkernel import UNROLLED, WORD_BYTES, Panel, multiply
-from tileir.cpu.matmul.panels import (
-    Factor,
-    Packer,
-    PanelPlace,
-    Panels,
-    Strided,
-    new_panels,
-)
+from tileir.cpu.matmul.panels import Factor, Packer, Panels, Strided, new_panels
 from tileir.cpu.matmul.policy import FEW, Blocking, PanelPlan, ProductPlan, Shape
 from tileir.cpu.matmul.products import SIDE, Product
+from tileir.ir import types as t
 
-Multiply = Callable[[Sums, list[ir.Value], tuple[ir.Value, int] | None], None]
-"""(sums, their bases, how many steps, and a number that divides it, if not all) multiplies what is in panels."""
-MultiplyTiles = Callable[[Sums, list[ir.Value], ir.Value, ir.Value], None]
-"""(sums, their bases, first tile, how many) multiplies tiles of a run."""
+Multiply = Callable[[Sums, tuple[ir.Value, int] | None], None]
+"""(sums, how many steps, and a number that divides it, if not all) multiplies what is in panels."""
+MultiplyTiles = Callable[[Sums, ir.Value, ir.Value], None]
+"""(sums, first tile, how many) multiplies tiles of a run."""
 
 
-@dataclass(frozen=True)
-class ProductPanels:
-    """The panels of a product in a loop, and how far they are filled.
+@dataclass
+class LoopProduct:
+    """A product of a loop: panels that outlive an iteration, and how far they are filled.
 
     Those of a deferred product are multiplied when they are full and in the last iteration of the loop; the terms of
     each element are added in the same order. Sums that saturate are clamped each time, so tiles are collected as long
@@ -53,20 +39,16 @@ class ProductPanels:
     plan: PanelPlan
     left: Panels | None
     right: Panels
-    filled: ir.Value
-    number: ir.Value
-    run: Run | None
-    """The tiles that wait where rows are few; None if the loop does not allow that."""
     transposed: Panels | None
     """Panels of the rows that a matrix unit multiplies a run of right tiles with."""
+    run: Run | None
+    """The tiles that wait where rows are few; None if the loop does not allow that."""
+    filled: ir.Value
+    number: ir.Value
     last: ir.Value
     """An i1 that is set in the last iteration of the loop."""
     together: ir.Value | None = None
     """An i64: for so many panels tiles are put together, as no sum can saturate. None if none ever does."""
-
-    @property
-    def tile_steps(self) -> int:
-        return self.plan.shape.k // self.product.group // self.plan.tiles
 
     def begin(self, builder: ir.IRBuilder) -> None:
         """Forget what is packed, where the loop begins."""
@@ -75,78 +57,67 @@ class ProductPanels:
         if self.run is not None:
             self.run.begin(builder)
 
-    def place(self, emit: Emitter, panels: Panels, source: Factor) -> PanelPlace:
-        """Return the place of the next tile of a factor."""
-        number, tile = (emit.builder.load(cell, typ=I64) for cell in (self.number, self.filled))
-        return panels.place(emit, source, number, tile, self.tile_steps)
+    def next_panel(self, builder: ir.IRBuilder) -> None:
+        builder.store(builder.add(builder.load(self.number, typ=I64), I64(1)), self.number)
 
-    def advance(self, emit: Emitter, acc: Window, steps: ir.Value | None, multiply: Multiply) -> None:
-        """Count a packed tile of `steps` steps (all if None), and `multiply` the panels when they are due."""
+    def advance(self, emit: Emitter, acc: Window, tile_steps: int, steps: ir.Value | None, multiply: Multiply) -> None:
+        """Count a packed tile, `steps` of whose steps are made (all if None); `multiply` the panels when they are
+        due."""
         builder = emit.builder
-        if not self.plan.is_deferred:
-            multiply(self._stored_sums(acc), [acc.base], None if steps is None else (steps, self.plan.shape.k))
-            self._next_panel(builder)
-            return
         filled = builder.add(builder.load(self.filled, typ=I64), I64(1))
         builder.store(filled, self.filled)
         is_full = builder.icmp_unsigned("==", filled, I64(self.plan.tiles))
-        is_alone = builder.not_(self._stays_in_range(builder))
+        is_alone = builder.not_(self._stays_in_range(builder, 1))
         with emit.when(builder.or_(self.last, builder.or_(is_full, is_alone))):
-            made = builder.mul(filled, I64(self.tile_steps))
+            made = builder.mul(filled, I64(tile_steps))
             if steps is not None:
-                made = builder.sub(made, builder.sub(I64(self.tile_steps), steps))
-            self._multiply(emit, acc, (made, self.tile_steps), multiply)
+                made = builder.sub(made, builder.sub(I64(tile_steps), steps))
+            self._multiply(emit, acc, lambda sums: multiply(sums, (made, tile_steps)))
             builder.store(I64(0), self.filled)
-            self._next_panel(builder)
+            self.next_panel(builder)
 
-    def _next_panel(self, builder: ir.IRBuilder) -> None:
-        builder.store(builder.add(builder.load(self.number, typ=I64), I64(1)), self.number)
-
-    def _multiply(self, emit: Emitter, acc: Window, some: tuple[ir.Value, int], multiply: Multiply) -> None:
-        """Multiply; sums that are known not to saturate are taken from memory and stored unchanged."""
-        if self.product.flips(self.plan.size.uses_matrix_unit) and self.together is not None:
-            multiply(self._saturating_sums, [acc.base], some)
-            return
-        self._unless_saturated(
-            emit,
-            1,
-            lambda: multiply(self._stored_sums(acc), [acc.base], some),
-            lambda: multiply(self._saturating_sums, [acc.base], some),
-        )
+    def _multiply(self, emit: Emitter, acc: Window, multiply: Callable[[Sums], None]) -> None:
+        """Multiply; flipped sign bits are made up for where sums start, which those in memory do not allow."""
+        if self.product.flips(self.plan.size.uses_matrix_unit):
+            multiply(self._saturating_sums)
+        else:
+            self._unless_saturated(emit, acc, 1, multiply, multiply)
 
     def multiply_run(self, emit: Emitter, acc: Window, tiles: ir.Value, multiply: MultiplyTiles) -> None:
         """Multiply a transposed run of `tiles` tiles at once, unless a sum may saturate in between."""
         assert self.transposed is not None
 
-        def one_by_one() -> None:
+        def at_once(sums: Sums) -> None:
+            multiply(sums, I64(0), tiles)
+
+        def one_by_one(sums: Sums) -> None:
             with emit.counted(I64(0), tiles) as tile:
-                multiply(self._saturating_sums, [acc.base], tile, I64(1))
+                multiply(sums, tile, I64(1))
 
-        def at_once() -> None:
-            multiply(self._stored_sums(acc), [acc.base], I64(0), tiles)
+        self._unless_saturated(emit, acc, self.transposed.room.tiles // self.plan.tiles, at_once, one_by_one)
+        self.next_panel(emit.builder)
 
-        self._unless_saturated(emit, self.transposed.room.tiles // self.plan.tiles, at_once, one_by_one)
-        self._next_panel(emit.builder)
-
-    def _unless_saturated(self, emit: Emitter, each: int, plain: Callable[[], None], other: Callable[[], None]) -> None:
-        """Emit `plain`, and `other` for where a sum may saturate; a panel counts as `each` tiles."""
+    def _unless_saturated(
+        self, emit: Emitter, acc: Window, each: int, plain: Callable[[Sums], None], clamped: Callable[[Sums], None]
+    ) -> None:
+        """Emit `plain` with sums taken from memory and stored unchanged, and `clamped` for where one may saturate; a
+        panel counts as `each` tiles."""
+        stored = StoredSums(self.plan.shape.n, acc.type.number, self.product.total, isinstance(acc, Zeros))
         if self.together is None:
-            plain()
+            plain(stored)
             return
-        with emit.one_way(), emit.builder.if_else(self._stays_in_range(emit.builder, each), likely=True) as ways:
-            for way, code in zip(ways, (plain, other)):
-                with way:
-                    code()
-
-    def _stored_sums(self, acc: Window) -> StoredSums:
-        """Return sums that are known not to saturate."""
-        return StoredSums(self.plan.shape.n, acc.type.number, self.product.total, isinstance(acc, Zeros))
+        in_range = self._stays_in_range(emit.builder, each)
+        with emit.one_way(), emit.builder.if_else(in_range, likely=True) as (then, otherwise):
+            with then:
+                plain(stored)
+            with otherwise:
+                clamped(self._saturating_sums)
 
     @property
     def _saturating_sums(self) -> SaturatingSums:
         return SaturatingSums(self.plan.shape.n, self.product.total)
 
-    def _stays_in_range(self, builder: ir.IRBuilder, each: int = 1) -> ir.Value:
+    def _stays_in_range(self, builder: ir.IRBuilder, each: int) -> ir.Value:
         """Return an i1 that is set if no sum of the present panels can saturate; a panel counts as `each` tiles."""
         if self.together is None:
             return I1(1)
@@ -154,14 +125,14 @@ class ProductPanels:
         return builder.icmp_signed("<", builder.load(self.number, typ=I64), together)
 
 
-def new_product_panels(emit: Emitter, product: Product, plan: PanelPlan) -> ProductPanels:
+def new_loop_product(emit: Emitter, product: Product, plan: PanelPlan) -> LoopProduct:
     """Take memory for the panels of a product."""
     left, right, transposed = (
         None if room is None else new_panels(emit, room) for room in (plan.left, plan.right, plan.transposed)
     )
     assert right is not None
     run = None if plan.run is None and transposed is None else new_run(emit)
-    return ProductPanels(product, plan, left, right, emit.stack(I64), emit.stack(I64), run, transposed, I1(1))
+    return LoopProduct(product, plan, left, right, transposed, run, emit.stack(I64), emit.stack(I64), I1(1))
 
 
 # ---------------------------------------------------------------- one product
@@ -169,14 +140,14 @@ def new_product_panels(emit: Emitter, product: Product, plan: PanelPlan) -> Prod
 
 @dataclass(frozen=True)
 class Multiplication:
-    """``acc += left @ right``; `panels` are those of factors that outlive the iteration."""
+    """``acc += left @ right``; `loop` has the panels of factors that outlive the iteration."""
 
     emit: Emitter
     plan: ProductPlan
     left: Factor
     right: Factor
     acc: Window
-    panels: ProductPanels | None
+    loop: LoopProduct | None
     depth: ir.Value | None = None
     """The part of K that counts, an i64, if not all: both factors are zeros beyond it."""
 
@@ -190,7 +161,7 @@ class Multiplication:
 
     @property
     def size(self) -> Blocking:
-        return self.plan.size if self.panels is None else self.panels.plan.size
+        return self.plan.size if self.loop is None else self.loop.plan.size
 
     @property
     def sums(self) -> Sums:
@@ -249,7 +220,7 @@ class Multiplication:
     def _waits(self) -> bool:
         """Return whether tiles wait for later ones where rows are few: they lie along K as they are multiplied."""
         memory = self.left.memory
-        if self.panels is None or self.panels.plan.run is None or self.left.needed is None or memory is None:
+        if self.loop is None or self.loop.plan.run is None or self.left.needed is None or memory is None:
             return False
         lies_along_k = all(_lies_along_k(side) for side in (self.left, self.right))
         is_plain = memory.element is self.product.element
@@ -257,53 +228,52 @@ class Multiplication:
 
     def _multiply_run(self, rows: ir.Value) -> None:
         def multiply_run(memories: Sequence[Strided], tiles: ir.Value) -> None:
-            left, right = memories
+            right, left = memories
             few = self._few(replace(self.right, memory=right), _rows(left))
             assert few is not None
             steps = self.emit.builder.mul(tiles, I64(self.shape.k // self.product.group))
             few.along(steps).multiply(self.emit, rows, [self.acc.base])
 
-        panels = self.panels
-        assert panels is not None and panels.run is not None and panels.plan.run is not None
-        most = most_tiles(self.emit.builder, panels.plan.run, rows)
-        panels.run.add(self.emit, (self.left, self.right), most, panels.last, multiply_run)
+        loop = self.loop
+        assert loop is not None and loop.run is not None and loop.plan.run is not None
+        most = most_tiles(self.emit.builder, loop.plan.run, rows)
+        loop.run.add(self.emit, (self.right, self.left), most, loop.last, multiply_run)
 
     # ------------------------------------------------------------ few rows on a matrix unit
 
     def _is_transposed(self) -> bool:
         """Return whether a matrix unit multiplies a run of right tiles where they lie if rows are few."""
-        if self.panels is None or self.panels.transposed is None or (self.left.needed is None and self.shape.m > SIDE):
+        if self.loop is None or self.loop.transposed is None or (self.left.needed is None and self.shape.m > SIDE):
             return False
         memory = self.right.memory
         return memory is not None and _lies_along_k(self.right) and memory.element is self.product.element
 
     def _multiply_transposed(self, rows: ir.Value) -> None:
-        emit, builder, panels = self.emit, self.emit.builder, self.panels
-        assert panels is not None and panels.transposed is not None and panels.run is not None
-        tile_steps, element_bytes = panels.tile_steps, self.product.element.byte_size
-        present, transposed, packer = emit.stack(PTR), panels.transposed, self._packer(self.left)
+        emit, builder, loop = self.emit, self.emit.builder, self.loop
+        assert loop is not None and loop.transposed is not None and loop.run is not None
+        present, transposed, packer = emit.stack(PTR), loop.transposed, self._packer(self.left)
 
         def pack(tile: ir.Value) -> None:
-            place = transposed.place(emit, self.left, builder.load(panels.number, typ=I64), tile, packer.steps)
-            builder.store(place.panel, present)
-            with place.unless_packed(emit, self.left):
-                replace(packer, place=place).few_lines()
+            packer.place = transposed.place(emit, self.left, builder.load(loop.number, typ=I64), tile, packer.steps)
+            builder.store(packer.place.panel, present)
+            with packer.unless_packed():
+                packer.few_lines()
 
         def multiply_run(memories: Sequence[Strided], tiles: ir.Value) -> None:
             (right,), panel = memories, builder.load(present, typ=PTR)
-            pitch = builder.mul(right.by_line, I64(element_bytes))
+            pitch = builder.mul(right.by_line, I64(self.product.element.byte_size))
 
-            def multiply_tiles(sums: Sums, bases: list[ir.Value], first: ir.Value, count: ir.Value) -> None:
-                words = builder.gep(panel, [builder.mul(first, I64(tile_steps * SIDE * WORD_BYTES))], source_etype=I8)
-                lines = builder.gep(right.base, [builder.mul(first, I64(tile_steps * WORD_BYTES))], source_etype=I8)
+            def multiply_tiles(sums: Sums, first: ir.Value, count: ir.Value) -> None:
+                step = builder.mul(first, I64(packer.steps * WORD_BYTES))
+                words = builder.gep(panel, [builder.mul(step, I64(SIDE))], source_etype=I8)
+                lines = builder.gep(right.base, [step], source_etype=I8)
                 code = TransposedColumns(self.product, sums, self.right.is_outside)
-                steps = builder.mul(count, I64(tile_steps))
-                code.multiply(emit, [rows, self.right.lines_needed, words, lines, pitch, steps, *bases])
+                steps = builder.mul(count, I64(packer.steps))
+                code.multiply(emit, [rows, self.right.lines_needed, words, lines, pitch, steps, self.acc.base])
 
-            panels.multiply_run(emit, self.acc, tiles, multiply_tiles)
+            loop.multiply_run(emit, self.acc, tiles, multiply_tiles)
 
-        right = replace(panels.run, sides=panels.run.sides[1:])
-        right.add(emit, [self.right], I64(transposed.room.tiles), panels.last, multiply_run, pack)
+        loop.run.add(emit, [self.right], I64(transposed.room.tiles), loop.last, multiply_run, pack)
 
     # ------------------------------------------------------------ many rows
 
@@ -312,21 +282,24 @@ class Multiplication:
 
     def _multiply_panels(self, left: Panel) -> None:
         """Emit the product of all rows: the right factor is packed, then read for each block of rows."""
-        emit, product, size, panels = self.emit, self.product, self.size, self.panels
+        emit, product, size, loop = self.emit, self.product, self.size, self.loop
         right = self._right_panel()
-        shape = self.shape if panels is None else panels.plan.shape
-        needed, ahead = (self.left.needed, self.right.needed), panels is not None and panels.plan.is_deferred
+        shape = self.shape if loop is None else loop.plan.shape
+        needed, is_deferred = (self.left.needed, self.right.needed), loop is not None and loop.plan.is_deferred
         steps = self._steps()
 
-        def multiply_steps(sums: Sums, bases: list[ir.Value], some: tuple[ir.Value, int] | None) -> None:
+        def multiply_steps(sums: Sums, some: tuple[ir.Value, int] | None) -> None:
+            bases = [self.acc.base]
             if self.flips:
-                bases = [*bases, self._flip_correction(shape, right, some)]
-            multiply(emit, product, shape, size, (left, right), sums, bases, needed, some, ahead)
+                bases.append(self._flip_correction(shape, right, some))
+            multiply(emit, product, shape, size, (left, right), sums, bases, needed, some, ahead=is_deferred)
 
-        if panels is None:
-            multiply_steps(self.sums, [self.acc.base], None if steps is None else (steps, shape.k))
-        else:
-            panels.advance(emit, self.acc, steps, multiply_steps)
+        if loop is not None and is_deferred:
+            loop.advance(emit, self.acc, self.shape.k // product.group, steps, multiply_steps)
+            return
+        multiply_steps(self.sums, None if steps is None else (steps, shape.k))
+        if loop is not None:
+            loop.next_panel(emit.builder)
 
     def _steps(self) -> ir.Value | None:
         """Return the number of steps, None for all: a multiple of the unrolled ones and at least one step over zeros,
@@ -344,34 +317,32 @@ class Multiplication:
         return Packer(self.emit, self.product, source, self.size.lanes)
 
     def _left_panel(self) -> Panel:
-        """Return the left factor, packed: where the product is deferred, at its place among the panels, unless it is
-        there."""
-        packer = self._packer(replace(self.left, flipped=self.flips))
-        panels = None if self.panels is None else self.panels.left
-        if self.panels is None or panels is None:
-            return packer.left(self.size.rows, self.size.uses_matrix_unit)
-        place = self.panels.place(self.emit, panels, packer.source)
-        with place.unless_packed(self.emit, packer.source):
-            return replace(packer, place=place).left(self.size.rows, self.size.uses_matrix_unit)
+        packer = replace(self._packer(self.left), flips=self.flips)
+        pack = partial(packer.left, self.size.rows, self.size.uses_matrix_unit)
+        return self._panel(packer, None if self.loop is None else self.loop.left, pack)
 
     def _right_panel(self) -> Panel:
-        """Return the right factor, packed: at its place among the panels, if there are any, unless it is there."""
         packer = self._packer(self.right)
-        if self.panels is None:
-            return packer.strips(self.size.columns)
-        place = self.panels.place(self.emit, self.panels.right, self.right)
-        with place.unless_packed(self.emit, self.right):
-            return replace(packer, place=place).strips(self.size.columns)
+        pack = partial(packer.strips, self.size.columns)
+        return self._panel(packer, None if self.loop is None else self.loop.right, pack)
+
+    def _panel(self, packer: Packer, panels: Panels | None, pack: Callable[[], Panel]) -> Panel:
+        """Return a packed factor: at its place among `panels`, if there are any, unless it is there."""
+        if self.loop is None or panels is None:
+            return pack()
+        number, tile = (self.emit.builder.load(cell, typ=I64) for cell in (self.loop.number, self.loop.filled))
+        packer.place = panels.place(self.emit, packer.source, number, tile, packer.steps)
+        with packer.unless_packed():
+            return pack()
 
     def _flip_correction(self, shape: Shape, right: Panel, some: tuple[ir.Value, int] | None) -> ir.Value:
-        """Return a correction for each column that undoes the flipped sign bits of the left factor: a product with
-        them, negated."""
-        word, start = self.emit.buffer(4), self.emit.buffer(4 * shape.n)
+        """Return what the flipped sign bits of the left factor add to each column: a product with them."""
+        word, added = self.emit.buffer(4), self.emit.buffer(4 * shape.n)
         self.emit.builder.store(I32(FLIPPED), word)
         one_row, size = Shape(1, shape.n, shape.k), Blocking(1, self.size.vectors, self.size.lanes)
-        panels = Panel(word, 0, 0, 0), right
-        multiply(self.emit, self.product, one_row, size, panels, ColumnStart(), [start], some=some)
-        return start
+        panels, sums = (Panel(word, 0, 0, 0), right), StoredSums(shape.n, t.I32, I32, from_zero=True)
+        multiply(self.emit, self.product, one_row, size, panels, sums, [added], some=some)
+        return added
 
 
 def _lies_along_k(factor: Factor) -> bool:

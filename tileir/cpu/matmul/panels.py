@@ -70,8 +70,7 @@ class Factor:
     `memory`: the memory that holds the elements, if any does; `origin`: the memory that they are computed from.
     `is_outside`: it may lie outside the arena; `address`: that of its first element, 0 inside the arena.
     `needed`: the number of lines needed, if not all; up to `LINES_AT_A_TIME` more may be read.
-    `flipped`: sign bits of the elements, which are i8, are inverted in a panel. `signed`: whether memory has signed
-    i8, where the elements are wider.
+    `signed`: whether memory has signed i8, where the elements are wider.
     """
 
     element: t.ElementType
@@ -83,7 +82,6 @@ class Factor:
     needed: ir.Value | None = None
     origin: Strided | None = None
     address: ir.Value | None = None
-    flipped: bool = False
     signed: bool = False
 
     @property
@@ -155,26 +153,6 @@ class PanelPlace:
     """The address of the tag that identifies the tile there; None if tiles do not stay."""
     kept: ir.Value
 
-    @contextmanager
-    def unless_packed(self, emit: Emitter, source: Factor) -> Iterator[None]:
-        """Emit code that packs the tile if the panel does not hold it; from then on it does."""
-        if self.tag is None:
-            yield
-            return
-        assert source.origin is not None
-        builder = emit.builder
-        cells = [builder.gep(self.tag, [I64(8 * word)], source_etype=I8) for word in range(_TAG // 8)]
-        valid = builder.and_(self.kept, builder.icmp_unsigned("!=", source.address, I64(0)))
-        address = builder.select(valid, source.address, I64(0))
-        words = [address, source.origin.by_line, source.origin.by_k, source.lines_needed]
-        packed = valid
-        for cell, word in zip(cells, words):
-            packed = builder.and_(packed, builder.icmp_unsigned("==", builder.load(cell, typ=I64), word))
-        with emit.when(builder.not_(packed)):
-            for cell, word in zip(cells, words):
-                builder.store(word, cell)
-            yield
-
 
 @dataclass
 class Packer:
@@ -184,6 +162,8 @@ class Packer:
     product: Product
     source: Factor
     lanes: int
+    flips: bool = False
+    """True if sign bits of the elements, which are i8, are inverted in the panel."""
     place: PanelPlace | None = None
     """The place of the words in a panel that is there already; None for a panel of their own."""
 
@@ -195,6 +175,26 @@ class Packer:
     def capacity(self) -> int:
         """Steps that the panel has room for."""
         return self.steps if self.place is None else self.place.capacity
+
+    @contextmanager
+    def unless_packed(self) -> Iterator[None]:
+        """Emit code that packs the tile if the panel does not hold it; from then on it does."""
+        place, source, builder = self.place, self.source, self.emit.builder
+        if place is None or place.tag is None:
+            yield
+            return
+        assert source.origin is not None
+        cells = [builder.gep(place.tag, [I64(8 * word)], source_etype=I8) for word in range(_TAG // 8)]
+        valid = builder.and_(place.kept, builder.icmp_unsigned("!=", source.address, I64(0)))
+        address = builder.select(valid, source.address, I64(0))
+        words = [address, source.origin.by_line, source.origin.by_k, source.lines_needed]
+        packed = valid
+        for cell, word in zip(cells, words):
+            packed = builder.and_(packed, builder.icmp_unsigned("==", builder.load(cell, typ=I64), word))
+        with self.emit.when(builder.not_(packed)):
+            for cell, word in zip(cells, words):
+                builder.store(word, cell)
+            yield
 
     # ------------------------------------------------------------ the two layouts
 
@@ -220,7 +220,7 @@ class Packer:
 
     def _serves_as_rows(self, memory: Strided, word_bytes: int) -> bool:
         """Return whether the elements already lie in the arena as the panel would hold them."""
-        if self.source.is_outside or memory.element is not self.product.element or self.source.flipped:
+        if self.source.is_outside or memory.element is not self.product.element or self.flips:
             return False
         dense = isinstance(memory.by_line, ir.Constant) and memory.by_line.constant == self.source.depth
         return dense and memory.along_k and self.steps * word_bytes < LONG_ROW
@@ -285,7 +285,7 @@ class Packer:
 
     def _number(self, line: ir.Value, k: ir.Value) -> Num:
         found, element, builder = self.source.at(self.emit, line, k), self.product.element, self.emit.builder
-        if self.source.flipped:
+        if self.flips:
             return Num(element, wide=flipped(builder, wide(builder, found)))
         return found if element is self.source.element else Num(element, wide=wide(builder, found))
 
@@ -306,7 +306,7 @@ class Packer:
         align = memory.element.byte_size
         loaded = builder.load(address, typ=ir.VectorType(stored, count), align=align)
         if memory.element is self.product.element:
-            return flipped(builder, loaded) if self.source.flipped else loaded
+            return flipped(builder, loaded) if self.flips else loaded
         if memory.element is t.I8:
             kind = ir.VectorType(memory_type(self.product.element), count)
             return extended(builder, loaded, kind, self.source.signed)
@@ -339,7 +339,7 @@ class Packer:
             copy(inner, target, Strided(memory.element, base, by_line, by_k), *sizes)
 
         given = [stride for stride, number in zip(strides, known) if number is None]
-        key = (copy.__name__, memory.element, self.product, source.flipped, source.signed, *known, *extents, *sizes)
+        key = (copy.__name__, memory.element, self.product, self.flips, source.signed, *known, *extents, *sizes)
         self.emit.shared(key, [target, memory.base, *given, *part], body)
 
     def _copy_rows(self, target: ir.Value, memory: Strided, pitch: int) -> None:
@@ -433,7 +433,7 @@ def each(emit: Emitter, extent: int, step: int, body: Callable[[ir.Value], None]
 # ---------------------------------------------------------------- panels that stay
 
 
-@dataclass(frozen=True)
+@dataclass
 class Panels:
     """The panels of one factor."""
 

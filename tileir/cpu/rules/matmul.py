@@ -20,7 +20,7 @@ from tileir.cpu.emit.tiles import ExpressionTile, Tile, Window, fill, integer, i
 from tileir.cpu.lowering.reports import warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.matmul.accumulators import Zeros
-from tileir.cpu.matmul.multiplication import Multiplication, ProductPanels
+from tileir.cpu.matmul.multiplication import LoopProduct, Multiplication
 from tileir.cpu.matmul.panels import Extended, factor
 from tileir.cpu.matmul.policy import ProductOp, ProductPlan, is_zero
 from tileir.cpu.memory.live_extents import Needs, depth_of_product, needs_of_product
@@ -168,7 +168,7 @@ def _multiply_into(
     found: Factors,
     acc: Window,
     needed: Needs | None = None,
-    panels: ProductPanels | None = None,
+    panels: LoopProduct | None = None,
     depth: ir.Value | None = None,
 ) -> None:
     """Accumulate ``acc += left @ right``, batch by batch, or deferred; at least the `needed` part, over `depth` of K if

@@ -163,13 +163,6 @@ def access_of(op: Op) -> MemoryAccess | None:
     return None if declared is None else MemoryAccess(op, declared)
 
 
-def checked_access(op: Op) -> MemoryAccess:
-    """Return the memory access of an operation that is declared to make one."""
-    access = access_of(op)
-    assert access is not None, f"'{op.spec.name}' accesses memory"
-    return access
-
-
 def accesses_of(root: Op | Block) -> Iterator[MemoryAccess]:
     """Yield all accesses in an operation or block, in program order, with those of the functions that it calls."""
     return (access for op in reachable(root) if (access := access_of(op)) is not None)

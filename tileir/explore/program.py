@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tileir.analysis.effects import MemoryAccess, access_of, accesses_of, checked_access, reachable
+from tileir.analysis.effects import MemoryAccess, access_of, accesses_of, reachable
 from tileir.explore.events import ModelAccess
 from tileir.explore.names import result_names
 from tileir.ir.attributes import AtomicMode, MemoryOrdering, MemoryScope
@@ -59,7 +59,7 @@ class ModelProgram:
         self._roots = {number: _roots(site.access.address) for number, site in self.sites.items()}
 
     def _site(self, op: Op, number: int) -> ModelAccess:
-        access = checked_access(op)
+        access = MemoryAccess.of(op)
         if access.replicated:
             raise UnsupportedError(f"'{op.spec.name}': memory on several GPUs", TARGET, op.loc)
         element = _element(access)

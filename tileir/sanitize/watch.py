@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from tileir.analysis.effects import checked_access
+from tileir.analysis.effects import MemoryAccess
 from tileir.interp.api import BlockState, Fault, StrictCheck
 from tileir.interp.prepare import ControlRule, Observer, Preparation, RegionRule
 from tileir.interp.program import Control, Exit, Frame, Step
@@ -41,7 +41,7 @@ class SanitizerObserver(Observer):
     def effect(self, op: Op, function: Function) -> Function:
         session = self._session
         if op.spec.trait(AccessTrait) is not None:
-            return WatchedAccess(session, Site(op, checked_access(op)), function)
+            return WatchedAccess(session, Site(op, MemoryAccess.of(op)), function)
         if isinstance(op, PrintTko):
             return _printing(function)
 

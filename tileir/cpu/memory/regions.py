@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from tileir.analysis.effects import MemoryAccess, checked_access
+from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.region import Edge, is_strict, is_view_box, sides_of
 from tileir.cpu.analysis.loads import LEAST_ROW, RowAccess
 from tileir.cpu.emit.elements import I1, I8, I64, Num, is_number, memory_type
@@ -629,7 +629,7 @@ def last_of(builder: ir.IRBuilder, box: Box) -> tuple[ir.Value, ir.Value]:
 
 def count_access(lowering: Lowering, op: Op) -> None:
     """Add the number of elements that an operation is about to access to its counter."""
-    access, counters, emit, builder = checked_access(op), lowering.counters, lowering.emit, lowering.builder
+    access, counters, emit, builder = MemoryAccess.of(op), lowering.counters, lowering.emit, lowering.builder
     assert counters is not None, "this is code that counts"
     through_pointers = isinstance(access.address.type, t.TileType)
     where = (pointer_elements if through_pointers else view_elements)(lowering, access)

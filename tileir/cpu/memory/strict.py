@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from tileir.analysis.effects import MemoryAccess, checked_access
+from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.emit.elements import I1, I8, I64, PTR
 from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.tiles import Tile, address_of, distance, row_major, wide
@@ -35,7 +35,7 @@ _SPREAD = 0x9E3779B97F4A7C15
 
 def look_at_edges(lowering: Lowering, op: Op) -> ir.Value:
     """Trap where an access leaves its tensor as it must not; return whether all of its tile lies inside."""
-    access = checked_access(op)
+    access = MemoryAccess.of(op)
     emit, builder, where = lowering.emit, lowering.builder, view_elements(lowering, access)
     whole: ir.Value = I1(1)
     promised = op.attributes.get("inbounds") or (False,) * len(where.axes)

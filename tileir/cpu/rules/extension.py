@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from tileir.analysis.effects import checked_access
+from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.emit.elements import I32, Num
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.tiles import ExpressionTile, new_buffer, real, rounded
@@ -38,12 +38,12 @@ def lower_asin(lowering: Lowering, op: extension.Asin) -> None:
 @rules(extension.GatherLoad)
 def lower_gather_load(lowering: Lowering, op: extension.GatherLoad) -> None:
     """Lower a weak load through the gather/scatter view that the operands describe."""
-    load(lowering, checked_access(op))
+    load(lowering, MemoryAccess.of(op))
 
 
 @rules(extension.ScatterStore)
 def lower_scatter_store(lowering: Lowering, op: extension.ScatterStore) -> None:
-    store(lowering, checked_access(op))
+    store(lowering, MemoryAccess.of(op))
 
 
 @rules(extension.ExternElementwise)

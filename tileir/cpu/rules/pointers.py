@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from tileir.analysis.effects import checked_access
+from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.emit.elements import I1, I8, I64, Num
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Index
 from tileir.cpu.emit.tiles import Bounds, Scalar, materialized
@@ -35,7 +35,7 @@ def lower_token(lowering: Lowering, op: Op) -> None:
 
 @rules(pointers.LoadPtr)
 def lower_load_ptr(lowering: Lowering, op: pointers.LoadPtr) -> None:
-    load(lowering, checked_access(op))
+    load(lowering, MemoryAccess.of(op))
 
 
 @strict(pointers.LoadPtr)
@@ -46,7 +46,7 @@ def look_at_load(lowering: Lowering, op: pointers.LoadPtr) -> None:
 
 @rules(pointers.StorePtr)
 def lower_store_ptr(lowering: Lowering, op: pointers.StorePtr) -> None:
-    store(lowering, checked_access(op))
+    store(lowering, MemoryAccess.of(op))
 
 
 @strict(pointers.StorePtr)
@@ -94,7 +94,7 @@ def lower_alloca(lowering: Lowering, op: pointers.Alloca) -> None:
 @rules(atomics.AtomicRmw)
 def lower_atomic_rmw(lowering: Lowering, op: atomics.AtomicRmw) -> None:
     argument = materialized(lowering.emit, lowering.tile(op.arg))
-    combine_at_pointers(lowering, checked_access(op), op.mode, argument)
+    combine_at_pointers(lowering, MemoryAccess.of(op), op.mode, argument)
 
 
 @strict(atomics.AtomicRmw)
@@ -112,12 +112,12 @@ def lower_atomic_cas(lowering: Lowering, op: atomics.AtomicCas) -> None:
         old, new = expected.at(emit, index), replacement.at(emit, index)
         return exchange_element(emit, address, old, new, op.memory_ordering_semantics)
 
-    update_pointers(lowering, checked_access(op), lambda index: expected.at(emit, index), update)
+    update_pointers(lowering, MemoryAccess.of(op), lambda index: expected.at(emit, index), update)
 
 
 @rules(atomics.AtomicRedView)
 def lower_atomic_red_view(lowering: Lowering, op: atomics.AtomicRedView) -> None:
-    reduce_into_view(lowering, checked_access(op), op.mode)
+    reduce_into_view(lowering, MemoryAccess.of(op), op.mode)
 
 
 @strict(atomics.AtomicRedView)

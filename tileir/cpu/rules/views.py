@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from llvmlite import ir
 
-from tileir.analysis.effects import checked_access
+from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.emit.elements import I64
 from tileir.cpu.emit.record import TrapKind
 from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView, pointer_to, scalar
@@ -111,12 +111,12 @@ def _bind_extents(lowering: Lowering, results: Sequence[Value], extents: Sequenc
 @rules(views.LoadView, multimem.MultimemLoadReduceView)
 def lower_load(lowering: Lowering, op: Op) -> None:
     """Lower a load; one that reduces over a single replica gives what is there."""
-    load(lowering, checked_access(op))
+    load(lowering, MemoryAccess.of(op))
 
 
 @rules(views.StoreView, multimem.MultimemStoreView)
 def lower_store(lowering: Lowering, op: Op) -> None:
-    store(lowering, checked_access(op))
+    store(lowering, MemoryAccess.of(op))
 
 
 @strict(views.LoadView)
@@ -133,7 +133,7 @@ def look_at_store(lowering: Lowering, op: views.StoreView) -> None:
 
 @rules(multimem.MultimemReduceView)
 def lower_reduce(lowering: Lowering, op: multimem.MultimemReduceView) -> None:
-    reduce_into_view(lowering, checked_access(op), op.reduction.atomic_mode(op.view.type.element.is_float))
+    reduce_into_view(lowering, MemoryAccess.of(op), op.reduction.atomic_mode(op.view.type.element.is_float))
 
 
 @strict(multimem.MultimemLoadReduceView, multimem.MultimemReduceView, multimem.MultimemStoreView)

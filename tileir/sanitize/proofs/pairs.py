@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tileir.analysis.disjoint import Proved, Refuted, Undecided, Verdict, disjoint
-from tileir.analysis.effects import MemoryAccess, checked_access
+from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.footprint import Footprint, op_footprints
 from tileir.analysis.symbols import StorageKind
 from tileir.ir.attributes import MemoryScope
@@ -30,7 +30,7 @@ class KnownAccess:
 
     @cached_property
     def access(self) -> MemoryAccess:
-        return checked_access(self.op)
+        return MemoryAccess.of(self.op)
 
     @property
     def key(self) -> tuple[object, ...]:

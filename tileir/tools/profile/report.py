@@ -10,7 +10,7 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from tileir.analysis.effects import access_of, checked_access
+from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.cpu.run.profiling import Peaks
 from tileir.ir import types as t
 from tileir.ir.attributes import AtomicMode
@@ -210,7 +210,7 @@ def sums_of(op: Op, count: int, found: LaunchMeasurement) -> ProfileSums:
 
 def bytes_of(op: Op, elements: int) -> int:
     """Return the bytes of so many elements of the memory that an operation accesses."""
-    access = checked_access(op)
+    access = MemoryAccess.of(op)
     tile = access.value or access.result
     assert tile is not None, "an access moves a tile"
     return elements * tile.tile.element.memory_bits // 8

@@ -10,7 +10,7 @@ from time import perf_counter
 
 import numpy as np
 
-from tileir.analysis.effects import checked_access
+from tileir.analysis.effects import MemoryAccess
 from tileir.interp.api import BlockState
 from tileir.interp.cells import CheckedAccess
 from tileir.interp.memory import box_addresses
@@ -107,7 +107,7 @@ class Recorder(Listener):
         self._blocks: dict[Coordinates, int] = {}
         self._turns: Counter[tuple[int, int]] = Counter()
         self._around: dict[tuple[int, int, int], TouchRecord] = {}
-        self._single = {op for op in ops if op.spec.trait(AccessTrait) and checked_access(op).sparse_dim is not None}
+        self._single = {op for op in ops if op.spec.trait(AccessTrait) and MemoryAccess.of(op).sparse_dim is not None}
         self._begin: dict[Coordinates, float] = {}
 
     # ------------------------------------------------------------ what is heard
@@ -145,7 +145,7 @@ class Recorder(Listener):
         self._boxes.append((address, tuple(shape), tuple(strides), access.cell.size))
 
     def _touched(self, op: Op, number: int, block: int, turn: int) -> None:
-        access = checked_access(op)
+        access = MemoryAccess.of(op)
         size = 0
         count = 0
         for address, shape, strides, itemsize in self._boxes:
@@ -164,7 +164,7 @@ class Recorder(Listener):
             one.outside += max(0, lanes - count)
 
     def _size(self, op: Op) -> int:
-        tile = checked_access(op).value or checked_access(op).result
+        tile = MemoryAccess.of(op).value or MemoryAccess.of(op).result
         return max(1, tile.tile.element.memory_bits // 8) if tile is not None else 1
 
     def _box(self, block: int, op: int, turn: int, address: int, shape: Sequence[int], strides: Sequence[int]) -> None:

@@ -44,7 +44,7 @@ _PER_LAUNCH = (
 )
 """Operations that do the same for every tile block if their operands are the same."""
 _REPEATED = (integer.CmpI, integer.AndI)
-"""Operations of masks, which cost little to repeat: mostly nobody reads what they compute (`cpu.memory.regions`)."""
+"""Operations of masks, which cost little to repeat: mostly nobody reads what they compute (`cpu.memory.guards`)."""
 _LINEAR = (core.Offset, integer.AddI, integer.SubI, integer.MulI, shapes.Broadcast, shapes.Reshape)
 
 

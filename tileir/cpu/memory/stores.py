@@ -78,15 +78,30 @@ def store(lowering: Lowering, access: MemoryAccess) -> None:
 
 
 def _store_box(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> None:
-    memory = box.window
+    """Write rows, or a whole tile, straight to memory where none is written before it is read; else through a copy."""
+    emit, builder, memory = lowering.emit, lowering.builder, box.window
+    dim = row_dimension(memory)
     with _in_order(lowering, access, box, tile):
-        dim = row_dimension(memory)
-        if transposition_of(memory, tile) is not None and not lowering.joined_first:
+        if lowering.joined_first:
+            with emit.region():
+                _write_part(emit, box, _materialized(lowering, access, tile, box))
+            return
+        if transposition_of(memory, tile) is not None:
             _store_transposed(lowering, access, tile, box)
-        elif dim is not None and not lowering.joined_first:
-            _store_box_in_rows(lowering, access, tile, box, dim)
+            return
+        if dim is None:
+            straight = builder.and_(box.full, unaliased(lowering, access.op, box.span_of(emit, memory.type.shape)))
         else:
-            _store_window(lowering, access, tile, box)
+            straight = unaliased(lowering, access.op, box.span_of(emit, box.counts))
+            straight = straight if box.regular is None else builder.and_(straight, box.regular)
+        with builder.if_else(straight) as (at_once, apart), emit.one_way():
+            with at_once:
+                if dim is None:
+                    write_tile(lowering, access.op, memory, tile)
+                else:
+                    write_rows(lowering, [StoredTile(access.op, memory, tile)], dim, box.counts)
+            with apart, emit.region():
+                _write_part(emit, box, _materialized(lowering, access, tile, box))
 
 
 @contextmanager
@@ -106,43 +121,6 @@ def _in_order(lowering: Lowering, access: MemoryAccess, box: Box, tile: Tile) ->
                 _write_elements(emit, _with_mask(emit, box.elements), copy, MemoryOrdering.WEAK)
             else:
                 bounded_nest(emit, box.counts, lambda index: box.window.put(emit, index, copy.at(emit, index)))
-
-
-def _store_box_in_rows(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box, dim: int) -> None:
-    """Write rows straight to memory where none is written before it is read; else through a copy."""
-    emit, builder = lowering.emit, lowering.builder
-    straight = unaliased(lowering, access.op, box.span_of(emit, box.counts))
-    if box.regular is not None:
-        straight = builder.and_(straight, box.regular)
-    with builder.if_else(straight) as (at_once, apart), emit.one_way():
-        with at_once:
-            write_rows(lowering, [StoredTile(access.op, box.window, tile)], dim, box.counts)
-        with apart, emit.region():
-            _write_part(emit, box, _materialized(lowering, access, tile, box))
-
-
-def _store_window(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> None:
-    """Write straight to memory where all elements go there and none is written before it is read; else a copy."""
-    emit, builder, memory = lowering.emit, lowering.builder, box.window
-    if lowering.joined_first:
-        with emit.region():
-            _write_part(emit, box, _materialized(lowering, access, tile, box))
-        return
-    names = ("inside", "straight", "apart", "stored")
-    inside, straight, apart, done = (builder.append_basic_block(name) for name in names)
-    builder.cbranch(box.full, inside, apart)
-    with emit.one_way():
-        builder.position_at_end(inside)
-        harmless = unaliased(lowering, access.op, box.span_of(emit, memory.type.shape))
-        builder.cbranch(harmless, straight, apart)
-        builder.position_at_end(straight)
-        write_tile(lowering, access.op, memory, tile)
-        builder.branch(done)
-    builder.position_at_end(apart)
-    with emit.region():
-        _write_part(emit, box, _materialized(lowering, access, tile, box))
-    builder.branch(done)
-    builder.position_at_end(done)
 
 
 def _store_transposed(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> None:

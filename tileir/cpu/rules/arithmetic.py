@@ -27,7 +27,7 @@ from tileir.cpu.lowering.reports import Broken, any_where, trap_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.mathlib import arithmetic, exponential, trigonometric
 from tileir.cpu.mathlib.arithmetic import flushing_if_asked
-from tileir.cpu.memory.regions import count_active, look_whether_rising
+from tileir.cpu.memory.guards import count_active, look_whether_rising
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements, Ordering, Rounding, Signedness

@@ -39,8 +39,8 @@ _PART = 1024
 """Bytes of a part of a row: so short that reads go on while one is copied. No row is shorter."""
 _SHORT = 256
 """Bytes of the shortest row of a tile that lies in the arena anyway."""
-_LONG = 1024
-"""Bytes of a row from which on it pays to begin with whole lines."""
+_LONG = 2048
+"""Bytes of a row from which on it pays to begin with whole lines: the elements before the first one go one by one."""
 
 
 # ---------------------------------------------------------------- tiles and rows, through the cache or past it

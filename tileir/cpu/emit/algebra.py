@@ -114,6 +114,18 @@ def _comparison(predicate: str) -> Callable[[Real, Real | float], Flag]:
     return lambda one, other: one.compared(predicate, other)
 
 
+def _of_readings(predicate: str, signed: bool) -> Callable[[Int, Int | int], Flag]:
+    """Return the comparison of integers, read with or without a sign."""
+    return lambda one, other: one.compared(predicate, other, signed)
+
+
+def _function(name: str) -> Callable[..., Real]:
+    """Return one of LLVM's functions of floats."""
+    return lambda one, *others: Real(
+        one.builder, call_intrinsic(one.builder, name, one.type, [each.value for each in (one, *others)])
+    )
+
+
 class Int(Register):
     """An integer. `>>` shifts in zeros, `shifted_signed` copies of the sign; the comparisons with `unsigned` in their
     name read without a sign."""
@@ -144,20 +156,11 @@ class Int(Register):
     def __invert__(self) -> Int:
         return self ^ -1
 
-    def equals(self, other: Int | int) -> Flag:
-        return Flag(self.builder, self.builder.icmp_unsigned("==", self.value, self.lifted(other)))
-
-    def differs(self, other: Int | int) -> Flag:
-        return Flag(self.builder, self.builder.icmp_unsigned("!=", self.value, self.lifted(other)))
-
-    def __lt__(self, other: Int | int) -> Flag:
-        return Flag(self.builder, self.builder.icmp_signed("<", self.value, self.lifted(other)))
-
-    def __gt__(self, other: Int | int) -> Flag:
-        return Flag(self.builder, self.builder.icmp_signed(">", self.value, self.lifted(other)))
-
-    def below_unsigned(self, other: Int | int) -> Flag:
-        return Flag(self.builder, self.builder.icmp_unsigned("<", self.value, self.lifted(other)))
+    equals = _of_readings("==", signed=False)
+    differs = _of_readings("!=", signed=False)
+    __lt__ = _of_readings("<", signed=True)
+    __gt__ = _of_readings(">", signed=True)
+    below_unsigned = _of_readings("<", signed=False)
 
     def at_least_unsigned(self, other: int) -> Flag:
         """Compare with an unsigned constant; False where `other` does not fit the type."""
@@ -237,8 +240,15 @@ class Real(Register):
     def __neg__(self) -> Real:
         return Real(self.builder, self.builder.fneg(self.value))
 
-    def __abs__(self) -> Real:
-        return self._unary("llvm.fabs")
+    __abs__ = _function("llvm.fabs")
+    root = _function("llvm.sqrt")
+    floor = _function("llvm.floor")
+    ceil = _function("llvm.ceil")
+    truncated = _function("llvm.trunc")
+    with_sign_of = _function("llvm.copysign")
+    """The magnitude of this and the sign of the other, both f32 where the result may become half."""
+    maximum = _function("llvm.maximum")
+    minimum = _function("llvm.minimum")
 
     __lt__ = _comparison("<")
     __le__ = _comparison("<=")
@@ -265,22 +275,6 @@ class Real(Register):
         name = f"llvm.ldexp.{type_suffix(self.type)}.{type_suffix(power.type)}"
         return Real(self.builder, call_named(self.builder, name, self.type, (self.value, power.value)))
 
-    def root(self) -> Real:
-        return self._unary("llvm.sqrt")
-
-    def floor(self) -> Real:
-        return self._unary("llvm.floor")
-
-    def ceil(self) -> Real:
-        return self._unary("llvm.ceil")
-
-    def truncated(self) -> Real:
-        return self._unary("llvm.trunc")
-
-    def with_sign_of(self, other: Real) -> Real:
-        """Return the magnitude of this and the sign of the other, both f32 where the result may become half."""
-        return self._binary("llvm.copysign", other)
-
     def signed_as(self, other: Real) -> Real:
         """Return this number, which is not negative, with the sign of the other.
 
@@ -288,10 +282,6 @@ class Real(Register):
         """
         sign = 1 << (self.width - 1)
         return (self.pattern() | (other.pattern() & sign)).as_real()
-
-    def extreme(self, intrinsic: str, other: Real) -> Real:
-        """Call one of LLVM's four minima and maxima, which differ in their treatment of NaN."""
-        return self._binary(intrinsic, other)
 
     def at_most(self, bound: float) -> Real:
         """Return the smaller of both; a NaN stays."""
@@ -325,9 +315,3 @@ class Real(Register):
         """Return the integral value, which must fit."""
         convert = self.builder.fptosi if signed else self.builder.fptoui
         return Int(self.builder, convert(self.value, type))
-
-    def _unary(self, intrinsic: str) -> Real:
-        return Real(self.builder, call_intrinsic(self.builder, intrinsic, self.type, (self.value,)))
-
-    def _binary(self, intrinsic: str, other: Real) -> Real:
-        return Real(self.builder, call_intrinsic(self.builder, intrinsic, self.type, (self.value, other.value)))

@@ -277,18 +277,17 @@ class Emitter:
 
     def leave_with(self, status: ir.Value) -> None:
         """Emit a return of `status` if it is not 0; whoever gave it has left the evidence."""
-        self._leave_if(self.builder.icmp_unsigned("!=", status, I32(0)), status)
+        self.leave_if(self.builder.icmp_unsigned("!=", status, I32(0)), status)
 
-    def leave_if(self, condition: ir.Value, status: int, evidence: Mapping[int, ir.Value] = _NO_EVIDENCE) -> None:
+    def leave_if(
+        self, condition: ir.Value, status: int | ir.Value, evidence: Mapping[int, ir.Value] = _NO_EVIDENCE
+    ) -> None:
         """Emit a return of `status` when `condition` holds; leave words at places of the arena."""
-        self._leave_if(condition, I32(status), evidence)
-
-    def _leave_if(self, condition: ir.Value, status: ir.Value, evidence: Mapping[int, ir.Value] = _NO_EVIDENCE) -> None:
         builder, here = self.builder, self.builder.block
         go_on = builder.append_basic_block("checked")
         stop, given = self._stop(tuple(evidence))
         builder.cbranch(condition, stop, go_on).set_weights(RARE)
-        for word, value in zip(given, (status, *evidence.values())):
+        for word, value in zip(given, (I32(status) if isinstance(status, int) else status, *evidence.values())):
             word.add_incoming(value, here)
         builder.position_at_end(go_on)
 

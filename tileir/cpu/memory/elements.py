@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
+from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import I8, I32, I64, Num, is_native, memory_type
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.tiles import from_memory, to_memory, wide
@@ -35,6 +36,16 @@ _INSTRUCTIONS = {
     AtomicMode.UMAX: "umax",
     AtomicMode.UMIN: "umin",
     AtomicMode.XCHG: "xchg",
+}
+_UPDATES: dict[AtomicMode, Callable[[Int, Int], Int]] = {
+    AtomicMode.AND: Int.__and__,
+    AtomicMode.OR: Int.__or__,
+    AtomicMode.XOR: Int.__xor__,
+    AtomicMode.ADD: Int.__add__,
+    AtomicMode.MAX: Int.signed_maximum,
+    AtomicMode.MIN: Int.signed_minimum,
+    AtomicMode.UMAX: Int.unsigned_maximum,
+    AtomicMode.UMIN: Int.unsigned_minimum,
 }
 
 WORD = 8
@@ -150,23 +161,10 @@ def _update_alone(emit: Emitter, mode: AtomicMode, address: ir.Value, number: Nu
     builder, element = emit.builder, t.checked_cast(number.element, t.ElementType)
     found = builder.load(address, typ=ir.IntType(8 * element.byte_size), align=element.byte_size)
     new = _pattern(builder, number)
-    match mode:
-        case AtomicMode.ADDF:
-            new = _float_sum(emit, found, number)
-        case AtomicMode.ADD:
-            new = builder.add(found, new)
-        case AtomicMode.AND:
-            new = builder.and_(found, new)
-        case AtomicMode.OR:
-            new = builder.or_(found, new)
-        case AtomicMode.XOR:
-            new = builder.xor(found, new)
-        case AtomicMode.MAX | AtomicMode.MIN:
-            kept = builder.icmp_signed(">" if mode is AtomicMode.MAX else "<", found, new)
-            new = builder.select(kept, found, new)
-        case AtomicMode.UMAX | AtomicMode.UMIN:
-            kept = builder.icmp_unsigned(">" if mode is AtomicMode.UMAX else "<", found, new)
-            new = builder.select(kept, found, new)
+    if mode is AtomicMode.ADDF:
+        new = _float_sum(emit, found, number)
+    elif mode is not AtomicMode.XCHG:
+        new = _UPDATES[mode](Int(builder, found), Int(builder, new)).value
     builder.store(new, address, align=element.byte_size)
     return _from_pattern(builder, element, found)
 

@@ -310,7 +310,7 @@ _EXACT: dict[type[Op], Formula] = {
     NegF: Real.__neg__,
 }
 """An integral part has its sign anyway; said, it keeps LLVM from doing f16 without vectors."""
-_EXTREMES: dict[type[Op], str] = {MaxF: "llvm.maximum", MinF: "llvm.minimum"}
+_EXTREMES: dict[type[Op], Formula] = {MaxF: Real.maximum, MinF: Real.minimum}
 """LLVM's functions with `propagate_nan`. Those without it, ``maximumnum`` and ``minimumnum``, give NaN on x86 for some
 pairs of a NaN and a known number."""
 _APPROX_DIVISOR_LIMIT = 2.0**126
@@ -369,13 +369,13 @@ def lower_remf(lowering: Lowering, op: RemF) -> None:
 
 @rules(*_EXTREMES)
 def lower_extreme(lowering: Lowering, op: MaxF | MinF) -> None:
-    element, intrinsic = element_of(op), _EXTREMES[type(op)]
+    element, extreme = element_of(op), _EXTREMES[type(op)]
 
     def compute(builder: ir.IRBuilder, lhs: Num, rhs: Num) -> Num:
         left, right = real(builder, lhs), real(builder, rhs)
         if not op.propagate_nan:
             left, right = left.is_nan().choose(right, left), right.is_nan().choose(left, right)
-        return held(element, left.extreme(intrinsic, right))
+        return held(element, extreme(left, right))
 
     _bind(lowering, op, compute)
 

@@ -156,7 +156,7 @@ def plan_of(
     called = {op: placement.sizes.callee(op) for op in reachable(entry) if isinstance(op, Call)}
     return KernelPlan(
         replace(body, products=products),
-        {body: planner.function(body) for body in map(_body, called.values())},
+        {function.body: planner.function(function.body) for function in called.values()},
         frozenset(one for one in called.values() if placement.is_part(one) or (waits and may_wait(reachable(one)))),
         placement,
         checks,
@@ -167,12 +167,6 @@ def plan_of(
         kept if any(plan.panels for plan in products.values()) else None,
         band,
     )
-
-
-def _body(function: Op) -> Block:
-    (body,) = function.regions
-    assert body is not None, "a function has a body"
-    return body
 
 
 @dataclass(frozen=True)

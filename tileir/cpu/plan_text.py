@@ -35,9 +35,7 @@ def text_of(plan: KernelPlan, name: str) -> str:
     lines = [f"@{shown(name)}, for {plan.target.cpu}: {_processor(plan)}", _CHECKS[plan.checks], _blocks(plan), ""]
     lines += _function(plan, plan.body)
     for function in dict.fromkeys(plan.placement.sizes.callee(op) for op in _calls(plan)):
-        (body,) = function.regions
-        assert body is not None, "a function has a body"
-        lines += ["", f"@{shown(function.attributes['sym_name'])}", *_function(plan, plan.functions[body])]
+        lines += ["", f"@{shown(function.sym_name)}", *_function(plan, plan.functions[function.body])]
     return "\n".join(lines) + "\n"
 
 

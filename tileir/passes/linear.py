@@ -310,16 +310,11 @@ def _sum(op: AddI, tiles: LinearTiles) -> Linear | None:
 @rules(SubI)
 def _difference(op: SubI, tiles: LinearTiles) -> Linear | None:
     a, b = tiles.of(op.lhs), tiles.of(op.rhs)
-    if a is None or b is None:
+    if a is None or b is None or not all(isinstance(step, KnownScalar) for step in b.steps):
         return None
-    steps = _all([plus(step, other) for step, other in zip(a.steps, map(_negated, b.steps)) if other is not None])
-    if steps is None or len(steps) < len(a.steps):
-        return None
-    return tiles.exact(op.result, op.overflow, Linear(subtracted(a.base, b.base, op.overflow), steps))
-
-
-def _negated(step: ScalarFormula) -> ScalarFormula | None:
-    return KnownScalar(-step.number, step.bits) if isinstance(step, KnownScalar) else None
+    negated = tuple(KnownScalar(-step.number, step.bits) for step in b.steps if isinstance(step, KnownScalar))
+    found = a.plus(replace(b, steps=negated), subtracted(a.base, b.base, op.overflow))
+    return None if found is None else tiles.exact(op.result, op.overflow, found)
 
 
 @rules(MulI)

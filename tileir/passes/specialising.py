@@ -112,20 +112,20 @@ class Inlining(Rebuilding):
 
     def module(self, module: Module) -> Module:
         self.sizes = CodeSizes()
-        self.whole: dict[Op, bool] = {}
+        self.whole: dict[Func, bool] = {}
         self.kept = self._called_after(module)
         return super().module(module)
 
-    def _called_after(self, module: Module) -> set[Op]:
+    def _called_after(self, module: Module) -> set[Entry | Func]:
         """Return the entries and the functions that are kept: those still called, or never called before."""
         called = {self.sizes.callee(op) for op in module.walk() if isinstance(op, Call)}
-        waiting: list[Op] = [item for item in module.items if isinstance(item, Entry | Func) and item not in called]
+        waiting: list[Entry | Func] = [
+            item for item in module.items if isinstance(item, Entry | Func) and item not in called
+        ]
         kept = set(waiting)
         while waiting:
             root = waiting.pop()
-            (body,) = root.regions
-            assert body is not None, "an entry or function has a body"
-            self.placement = CallPlacement(body, self.sizes)
+            self.placement = CallPlacement(root.body, self.sizes)
             together, parts = [root], {root}
             while together:
                 for op in (op for op in together.pop().walk() if isinstance(op, Call)):
@@ -151,22 +151,17 @@ class Inlining(Rebuilding):
         function = self.sizes.callee(op)
         return not op.discardable and self._is_whole(function) and self.placement.is_part(function)
 
-    def _is_whole(self, function: Op) -> bool:
+    def _is_whole(self, function: Func) -> bool:
         """Return whether a function returns only at its end and allocates nothing."""
         if function not in self.whole:
-            (body,) = function.regions
-            assert body is not None, "a function has a body"
-            inner = (one for root in body.ops[:-1] for one in root.walk())
+            inner = (one for root in function.body.ops[:-1] for one in root.walk())
             inside = any(isinstance(one, Return | Alloca) for one in inner)
-            self.whole[function] = isinstance(body.terminator, Return) and not inside
+            self.whole[function] = isinstance(function.body.terminator, Return) and not inside
         return self.whole[function]
 
     def _inline(self, op: Call) -> None:
-        function = self.sizes.callee(op)
-        (body,) = function.regions
-        assert body is not None, "a function has a body"
         arguments = self.given(op.args)
         self.log.note(INLINED, op)
         self.callers = (*self.callers, op.loc)
-        self.bind(op.results, self.inline(body, arguments))
+        self.bind(op.results, self.inline(self.sizes.callee(op).body, arguments))
         self.callers = self.callers[:-1]

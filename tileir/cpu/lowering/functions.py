@@ -57,6 +57,7 @@ from tileir.cpu.memory.bounds import add_allocation
 from tileir.cpu.plan import KernelPlan
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
+from tileir.ops.calls import Func
 from tileir.ops.module import Entry
 
 # ---------------------------------------------------------------- entries
@@ -244,7 +245,7 @@ _COMMON = 8
 """Arguments before the allocations: slots, three extents, three coordinates, the arena; then come frame and fuel."""
 
 
-def call_function(lowering: Lowering, function: Op, arguments: Sequence[Lowered], outputs: Sequence[Value]) -> None:
+def call_function(lowering: Lowering, function: Func, arguments: Sequence[Lowered], outputs: Sequence[Value]) -> None:
     """Call the code of a device function, which is made at the first call, and bind the results."""
     emit, builder = lowering.emit, lowering.builder
     made = _device_function(lowering, function)
@@ -260,7 +261,7 @@ def call_function(lowering: Lowering, function: Op, arguments: Sequence[Lowered]
         lowering.values[value] = _result(lowering, value.type, group)
 
 
-def _device_function(lowering: Lowering, function: Op) -> ir.Function:
+def _device_function(lowering: Lowering, function: Func) -> ir.Function:
     """Return the LLVM function of a device function for as many live allocations as there are here."""
     key = function, len(lowering.allocations)
     if key not in lowering.functions:
@@ -268,10 +269,8 @@ def _device_function(lowering: Lowering, function: Op) -> ir.Function:
     return lowering.functions[key]
 
 
-def _made(caller: Lowering, function: Op) -> ir.Function:
-    body = function.regions[0]
-    assert body is not None, "a function has a body"
-    outputs = function.attributes["function_type"].results
+def _made(caller: Lowering, function: Func) -> ir.Function:
+    body, outputs = function.body, function.function_type.results
     kinds = [kind for parameter in body.args for kind in kinds_of(parameter.type)]
     places = [PTR for type in outputs for _ in kinds_of(type)]
     marks = [I64] * (4 * len(caller.allocations))

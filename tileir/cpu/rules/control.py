@@ -30,12 +30,12 @@ from tileir.cpu.lowering.safepoints import begin_iteration, count_changes
 from tileir.cpu.lowering.state import JumpTarget, LoopTargets, Lower, Lowering
 from tileir.cpu.memory.carried_pointers import carried_slots
 from tileir.host import undefined
-from tileir.ir.core import Block, Op, Value
+from tileir.ir.core import Block, Value
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.escaping import shown
 from tileir.ir.rules import Rules
 from tileir.ops import control
-from tileir.ops.calls import Call, PreviewCall
+from tileir.ops.calls import Call, Func, PreviewCall
 
 rules: Rules[Lower] = Rules()
 
@@ -243,20 +243,18 @@ def lower_call(lowering: Lowering, op: Call) -> None:
     if not _is_part(lowering, op, function):
         call_function(lowering, function, [lowering.values[argument] for argument in op.args], op.outputs)
         return
-    body = function.regions[0]
-    assert body is not None, "a function has a body"
-    for parameter, argument in zip(body.args, op.args):
+    for parameter, argument in zip(function.body.args, op.args):
         value = lowering.values[argument]
         lowering.values[parameter] = materialized(lowering.emit, value) if isinstance(value, Tile) else value
     results = slots_of(lowering, op.outputs)
     end = lowering.builder.append_basic_block("returned")
-    with lowering.function(body, JumpTarget(end, results)), lowering.emit.region():
-        lowering.run(body)
+    with lowering.function(function.body, JumpTarget(end, results)), lowering.emit.region():
+        lowering.run(function.body)
     lowering.builder.position_at_end(end)
     read_into(lowering, results, op.outputs)
 
 
-def _is_part(lowering: Lowering, op: Call, function: Op) -> bool:
+def _is_part(lowering: Lowering, op: Call, function: Func) -> bool:
     """Return whether the function is inlined here. Code that may wait is suspended in the middle, so it always is."""
     plan = lowering.plan
     found = function in plan.parts

@@ -213,11 +213,11 @@ def test_panels_stay_only_as_long_as_a_launch():
         b -= 1
 
 
-def converted(element: str, to: str) -> str:
-    """Return the product of factors that are converted after they are loaded."""
+def converted(element: str, to: str, words: str = "", **how: object) -> str:
+    """Return the product of factors that are converted after they are loaded, `words` say how."""
     tile, other = (f"tile<{TILE}x{TILE}x{kind}>" for kind in (element, to))
-    casts = "\n    ".join(f"%c{side} = ftof %t{side} : {tile} -> {other}" for side in "ab")
-    text = program(element)
+    casts = "\n    ".join(f"%c{side} = ftof %t{side} {words} : {tile} -> {other}" for side in "ab")
+    text = program(element, **how)
     product = next(line for line in text.splitlines() if "mmaf" in line)
     changed = product.replace("%ta, %tb", "%ca, %cb").replace(f": {tile}, {tile}", f": {other}, {other}")
     return text.replace(product, f"    {casts}\n{changed}")
@@ -241,6 +241,25 @@ def test_panels_of_converted_factors_stay(element, to, monkeypatch):
     inexact = a + (a * 2.0**-13).astype(a.dtype)  # as good as `a` where fewer than 13 bits are left
     kernel.launch((3, 3), inexact, b, c, 96, 96, 96, 3, target="cpu")
     assert np.allclose(c, a.astype(np.float32) @ b.astype(np.float32), rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.parametrize("turned", [(False, False), (True, True)])
+@pytest.mark.parametrize("mode", ["nearest_even", "zero"])
+@pytest.mark.parametrize("m", [3, 70])
+def test_factors_are_rounded_to_tf32_as_the_conversion_says(m, mode, turned):
+    module = tileir.parse(converted("f32", "tf32", f"rounding<{mode}>", turned=turned))
+    patterns = np.random.default_rng(m).integers(0, 1 << 32, (m, 64), np.uint32)
+    patterns[0, :4] = 0x3F801000, 0x3F803000, 0x7F7FFFFF, 0x80000001  # two ties, the largest and the smallest number
+    numbers = np.where(np.isfinite(patterns.view(np.float32)), patterns.view(np.float32), np.float32(0.1))
+    numbers[1, 5], numbers[2, 6] = np.nan, -np.inf
+    for sides in ((numbers, np.eye(64, dtype=np.float32)), (np.eye(64, dtype=np.float32), numbers.T)):
+        a, b = (np.ascontiguousarray(side.T if turn else side) for side, turn in zip(sides, turned))
+        rows, columns = sides[0].shape[0], sides[1].shape[1]
+        both = [np.zeros((rows, columns), np.float32) for _ in range(2)]
+        for c, target in zip(both, ("cpu", "interp")):
+            grid = -(-rows // TILE), -(-columns // TILE)
+            module["k"].launch(grid, a, b, c, rows, columns, 64, 2, target=target)
+        assert np.array_equal(*both, equal_nan=True)
 
 
 def test_a_kernel_that_numbers_its_tiles_itself_has_panels_for_a_group_of_rows():

@@ -20,6 +20,7 @@ from tileir.cpu.emit.vectorizability import GuardedLoad
 from tileir.cpu.emit.vectors import transposed
 from tileir.cpu.llvm.engine import host
 from tileir.ir import types as t
+from tileir.ir.attributes import Rounding
 
 
 class Tile:
@@ -63,11 +64,11 @@ def _identity(position: ir.Value) -> object:
 
 
 class Converted(ExpressionTile):
-    """The elements of `source`, each converted to another type."""
+    """The elements of `source`, each converted to another type, in a rounding mode."""
 
-    def __init__(self, type: t.TileType, source: Tile, convert: Compute) -> None:
+    def __init__(self, type: t.TileType, source: Tile, convert: Compute, rounding: Rounding) -> None:
         super().__init__(type, lambda emit, index: convert(emit.builder, source.at(emit, index)))
-        self.source = source
+        self.source, self.rounding = source, rounding
 
 
 class Permuted(ExpressionTile):

@@ -111,6 +111,24 @@ def store_masked(builder: ir.IRBuilder, value: ir.Value, address: ir.Value, mask
     return call_named(builder, name, ir.VoidType(), [value, address, I32(align), mask])
 
 
+# ---------------------------------------------------------------- narrower floats
+
+
+def rounded_to_tf32(builder: ir.IRBuilder, numbers: ir.Value) -> ir.Value:
+    """Return a vector of f32 rounded to the nearest numbers of tf32, ties to even; a NaN gives the positive one."""
+    count = numbers.type.count
+    words = builder.bitcast(numbers, ir.VectorType(I32, count))
+    odd = builder.and_(builder.lshr(words, _words(t.TF32_UNUSED_BITS, count)), _words(1, count))
+    half = builder.add(odd, _words((1 << (t.TF32_UNUSED_BITS - 1)) - 1, count))
+    nearest = builder.and_(builder.add(words, half), _words(t.TF32_MASK, count))
+    is_nan = builder.fcmp_unordered("uno", numbers, numbers)
+    return builder.bitcast(builder.select(is_nan, _words(0x7FC00000, count), nearest), numbers.type)
+
+
+def _words(number: int, count: int) -> ir.Constant:
+    return Splat(I32(number), count)
+
+
 # ---------------------------------------------------------------- f8 as bf16
 
 

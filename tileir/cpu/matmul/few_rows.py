@@ -215,7 +215,7 @@ class Direct:
 
         arguments = [rows, columns, self.left.base, self.left.by_row, origin, place, *given]
         source, steps = self.right.source, [] if self.steps is None else [self.steps]
-        kind = self.right.product, self.memory.element, source.depth, source.signed, source.is_outside
+        kind = self.right.product, self.memory.element, source.depth, source.signed, source.rounded, source.is_outside
         key = *kind, len(steps), self.left.by_step, self.lanes, self.words, self.vectors, *known, self.flips, self.acc
         emit.shared(key, [*arguments, *steps], body)
 

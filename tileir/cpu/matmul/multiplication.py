@@ -223,7 +223,7 @@ class Multiplication:
         if self.loop is None or self.loop.plan.run is None or self.left.needed is None or memory is None:
             return False
         lies_along_k = all(_lies_along_k(side) for side in (self.left, self.right))
-        is_plain = memory.element is self.product.element
+        is_plain = memory.element is self.product.element and not self.left.rounded
         return lies_along_k and is_plain and self._few(self.right, _rows(memory)) is not None
 
     def _multiply_run(self, rows: ir.Value) -> None:

@@ -19,11 +19,12 @@ from llvmlite import ir
 from tileir.cpu.emit.elements import FLOAT, HALF, I1, I8, I32, I64, Num, is_number, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index, clear_bytes
 from tileir.cpu.emit.tiles import Converted, ExpressionTile, Permuted, Tile, Window, distance, wide
-from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, transposed
+from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, rounded_to_tf32, transposed
 from tileir.cpu.matmul.microkernel import Panel, put_column
 from tileir.cpu.matmul.policy import ROW_PADDING, PanelRoom
 from tileir.cpu.matmul.products import IN_BF16, SIDE, Product
 from tileir.ir import types as t
+from tileir.ir.attributes import Rounding
 
 LONG_ROW = 1024
 """Bytes from which on rows are padded."""
@@ -70,7 +71,8 @@ class Factor:
     `memory`: the memory that holds the elements, if any does; `origin`: the memory that they are computed from.
     `is_outside`: it may lie outside the arena; `address`: that of its first element, 0 inside the arena.
     `needed`: the number of lines needed, if not all; up to `LINES_AT_A_TIME` more may be read.
-    `signed`: whether memory has signed i8, where the elements are wider.
+    `signed`: whether memory has signed i8, where the elements are wider. `rounded`: memory has f32, and the elements
+    are the nearest numbers of tf32.
     """
 
     element: t.ElementType
@@ -83,6 +85,7 @@ class Factor:
     origin: Strided | None = None
     address: ir.Value | None = None
     signed: bool = False
+    rounded: bool = False
 
     @property
     def lines_needed(self) -> ir.Value:
@@ -126,7 +129,8 @@ def factor(emit: Emitter, tile: Tile, which: ir.Value, k_first: bool) -> Factor:
     address = None if batch else window.known
     made = Factor(element, lines, depth, at, None, window.shared, origin=memory, address=address)
     if isinstance(tile, Converted):
-        return made
+        is_rounded = (source.element, element, tile.rounding) == (t.F32, t.TF32, Rounding.NEAREST_EVEN)
+        return replace(made, memory=memory, rounded=True) if is_rounded else made
     return replace(made, memory=memory, signed=isinstance(tile, Extended) and tile.signed)
 
 
@@ -220,7 +224,9 @@ class Packer:
 
     def _serves_as_rows(self, memory: Strided, word_bytes: int) -> bool:
         """Return whether the elements already lie in the arena as the panel would hold them."""
-        if self.source.is_outside or memory.element is not self.product.element or self.flips:
+        if self.source.is_outside or memory.element is not self.product.element:
+            return False
+        if self.flips or self.source.rounded:
             return False
         dense = isinstance(memory.by_line, ir.Constant) and memory.by_line.constant == self.source.depth
         return dense and memory.along_k and self.steps * word_bytes < LONG_ROW
@@ -305,6 +311,8 @@ class Packer:
         stored = HALF if memory.element is t.F16 and self.product.element is t.F32 else memory_type(memory.element)
         align = memory.element.byte_size
         loaded = builder.load(address, typ=ir.VectorType(stored, count), align=align)
+        if self.source.rounded:
+            return rounded_to_tf32(builder, loaded)
         if memory.element is self.product.element:
             return flipped(builder, loaded) if self.flips else loaded
         if memory.element is t.I8:
@@ -339,7 +347,8 @@ class Packer:
             copy(inner, target, Strided(memory.element, base, by_line, by_k), *sizes)
 
         given = [stride for stride, number in zip(strides, known) if number is None]
-        key = (copy.__name__, memory.element, self.product, self.flips, source.signed, *known, *extents, *sizes)
+        kind = memory.element, self.product, self.flips, source.signed, source.rounded
+        key = (copy.__name__, *kind, *known, *extents, *sizes)
         self.emit.shared(key, [target, memory.base, *given, *part], body)
 
     def _copy_rows(self, target: ir.Value, memory: Strided, pitch: int) -> None:

@@ -190,7 +190,7 @@ def _float_to_integer(x: Real, width: int, signed: bool) -> Int:
 def lower_ftof(lowering: Lowering, op: FToF) -> None:
     types = element_of(op), result_element(op), op.rounding_mode
     type, source = op.results[0].tile, lowering.tile(op.operands[0])
-    lowering.bind(op.results[0], Converted(type, source, _float_conversion(*types)))
+    lowering.bind(op.results[0], Converted(type, source, _float_conversion(*types), op.rounding_mode))
 
 
 def _float_conversion(source: t.ElementType, target: t.ElementType, mode: Rounding) -> Compute:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import FLOAT, HALF, I1, I8, I32, I64, Num, is_number, memory_type
-from tileir.cpu.emit.emitter import Emitter, Index, clear_bytes
+from tileir.cpu.emit.emitter import Emitter, Index, clear_bytes, prefetch
 from tileir.cpu.emit.tiles import Converted, ExpressionTile, Permuted, Tile, Window, distance, wide
 from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, rounded_to_tf32, transposed
 from tileir.cpu.matmul.microkernel import Panel, put_column
@@ -31,6 +31,8 @@ LONG_ROW = 1024
 SMALLEST_SQUARE = 4
 LINES_AT_A_TIME = 64
 """The most lines that are read together; the number of needed lines is rounded up to a multiple."""
+LONGEST_FETCHED = 512
+"""Bytes of a row of the next tile that is prefetched: in longer ones the processor sees what comes next."""
 UNROLLED = 8
 """Vectors of a row that are copied by straight-line code."""
 
@@ -327,6 +329,19 @@ class Packer:
         shift = ir.Constant(words, [16] * count)
         return builder.bitcast(builder.shl(builder.zext(loaded, words), shift), floats)
 
+    def _prefetches(self, memory: Strided) -> bool:
+        """Return whether tiles follow along K that are likely to be far away, in rows too short for the processor."""
+        extent = self.source.depth if memory.along_k else self.source.lines
+        is_short = extent * memory.element.byte_size <= LONGEST_FETCHED
+        return is_short and self.source.is_outside and self.capacity > self.steps
+
+    def _read(self, memory: Strided, line: ir.Value, k: ir.Value, count: int) -> ir.Value:
+        """Load neighbours in memory as `load` does, and prefetch those of the next tile along K."""
+        if self._prefetches(memory):
+            builder = self.emit.builder
+            prefetch(builder, memory.moved(builder, line, builder.add(k, I64(self.source.depth))).base)
+        return self.load(memory, line, k, count)
+
     def _store(self, target: ir.Value, word: ir.Value, vector: ir.Value) -> None:
         address = self.emit.builder.gep(target, [word], source_etype=self.product.word)
         self.emit.builder.store(vector, address, align=self.product.element.byte_size)
@@ -347,7 +362,7 @@ class Packer:
             copy(inner, target, Strided(memory.element, base, by_line, by_k), *sizes)
 
         given = [stride for stride, number in zip(strides, known) if number is None]
-        kind = memory.element, self.product, self.flips, source.signed, source.rounded
+        kind = memory.element, self.product, self.flips, source.signed, source.rounded, self._prefetches(memory)
         key = (copy.__name__, *kind, *known, *extents, *sizes)
         self.emit.shared(key, [target, memory.base, *given, *part], body)
 
@@ -358,7 +373,7 @@ class Packer:
             row, here = builder.mul(line, I64(pitch)), memory.moved(builder, line, I64(0))
 
             def copy(step: ir.Value) -> None:
-                vector = self.load(here, I64(0), builder.mul(step, I64(group)), count * group)
+                vector = self._read(here, I64(0), builder.mul(step, I64(group)), count * group)
                 self._store(target, builder.add(row, step), vector)
 
             each(self.emit, self.steps, count, copy)
@@ -372,7 +387,7 @@ class Packer:
             places = [memory.moved(builder, I64(0), builder.add(k, I64(below))) for below in range(group)]
 
             def copy(line: ir.Value) -> None:
-                rows = [self.load(place, line, I64(0), count) for place in places]
+                rows = [self._read(place, line, I64(0), count) for place in places]
                 self._store(target, self._strip_word(line, step, width), interleaved(builder, rows))
 
             if self.source.needed is None:
@@ -390,7 +405,7 @@ class Packer:
             lines = [memory.moved(builder, line, k)]
             while len(lines) < square:
                 lines.append(lines[-1].next_line(builder))
-            rows = [self.load(place, I64(0), I64(0), square * group) for place in lines]
+            rows = [self._read(place, I64(0), I64(0), square * group) for place in lines]
             columns = transposed(builder, [builder.bitcast(row, words) for row in rows])
             for below, column in enumerate(columns):
                 self._store(target, self._strip_word(line, builder.add(step, I64(below)), width), column)

@@ -30,10 +30,7 @@ from tileir.ops.module import Entry
 Lower = Callable[["TtirLowering", Op], None]
 """A rule: emits the code of an operation and binds its results."""
 
-INSTRUCTIONS: dict[Vendor, VendorInstructions] = {
-    Vendor.NVIDIA: NvidiaInstructions(),
-    Vendor.AMD: AmdInstructions(),
-}
+INSTRUCTIONS: dict[Vendor, type[VendorInstructions]] = {Vendor.NVIDIA: NvidiaInstructions, Vendor.AMD: AmdInstructions}
 """The vendors' instructions beyond TTIR."""
 
 MAX_ELEMENTS = 1 << 20

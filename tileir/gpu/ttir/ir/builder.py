@@ -7,12 +7,14 @@ multicast memory (`rules.atomics`) and copies by descriptor (`lib.descriptors`).
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from dataclasses import dataclass
 
 from tileir.gpu.ttir.ir.code import I32, ConstantBits, Instruction, TtirAttribute, TtirBlock, TtirType, TtirValue
-from tileir.ir.attributes import Rounding
+from tileir.ir.attributes import AtomicMode, MemoryOrdering, MemoryScope, Rounding
+from tileir.ir.core import Op
 from tileir.ir.loc import UNKNOWN, Location
 
 INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -24,14 +26,44 @@ FLOAT_PREDICATES = (
 
 _FLOAT_CODES = {"f16": ("<e", 0), "f32": ("<f", 0), "f64": ("<d", 0), "bf16": ("<f", 16)}
 
+_ORDERINGS = (MemoryOrdering.RELAXED, MemoryOrdering.ACQUIRE, MemoryOrdering.RELEASE, MemoryOrdering.ACQ_REL)
+_SCOPES = (MemoryScope.DEVICE, MemoryScope.TL_BLK, MemoryScope.SYS)
+_MODES = (
+    AtomicMode.AND, AtomicMode.OR, AtomicMode.XOR, AtomicMode.ADD, AtomicMode.ADDF,
+    AtomicMode.MAX, AtomicMode.MIN, AtomicMode.UMAX, AtomicMode.UMIN, AtomicMode.XCHG,
+)  # fmt: skip
+"""Orderings, scopes (a tile block is one block of the hardware) and atomic operations in the order of Triton's numbers,
+from 1."""
+
+
+@dataclass(frozen=True)
+class MemoryOrder:
+    """The ordering of an access, and the threads for which it holds; a weak access has no scope."""
+
+    ordering: MemoryOrdering = MemoryOrdering.WEAK
+    scope: MemoryScope | None = None
+
+    @staticmethod
+    def of(op: Op) -> MemoryOrder:
+        """Return the order of an operation that has these attributes."""
+        return MemoryOrder(op.attributes["memory_ordering_semantics"], op.attributes.get("memory_scope"))
+
+    def attributes(self) -> dict[str, TtirAttribute]:
+        """Return the attributes of a strong access."""
+        assert self.scope is not None
+        return {"sem": _ORDERINGS.index(self.ordering) + 1, "scope": _SCOPES.index(self.scope) + 1}
+
+
+WEAK, RELAXED = MemoryOrder(), MemoryOrder(MemoryOrdering.RELAXED, MemoryScope.DEVICE)
+
 
 class Builder:
     """Appends instructions to `block`, each with the location `loc`. `vendor` makes those that TTIR does not have."""
 
-    def __init__(self, block: TtirBlock, vendor: VendorInstructions | None = None) -> None:
+    def __init__(self, block: TtirBlock, vendor: Callable[[Builder], VendorInstructions] | None = None) -> None:
         self.block = block
         self.loc: Location = UNKNOWN
-        self._vendor = vendor
+        self._vendor = None if vendor is None else vendor(self)
 
     @property
     def vendor(self) -> VendorInstructions:
@@ -43,11 +75,11 @@ class Builder:
         name: str,
         operands: Sequence[TtirValue],
         types: Sequence[TtirType] = (),
-        attributes: dict[str, TtirAttribute | ConstantBits] | None = None,
+        attributes: Mapping[str, TtirAttribute | ConstantBits] | None = None,
         regions: Sequence[TtirBlock] = (),
     ) -> list[TtirValue]:
         """Append an instruction; returns its results."""
-        instruction = Instruction(name, list(operands), attributes or {}, tuple(types), list(regions), self.loc)
+        instruction = Instruction(name, list(operands), dict(attributes or {}), tuple(types), list(regions), self.loc)
         self.block.instructions.append(instruction)
         return instruction.results
 
@@ -56,11 +88,11 @@ class Builder:
     ) -> TtirValue:
         """Append an instruction with one result, of the type of the first operand unless `type` says otherwise."""
         result_type = operands[0].type if type is None else type
-        return self.insert(name, operands, [result_type], dict(attributes))[0]
+        return self.insert(name, operands, [result_type], attributes)[0]
 
     def effect(self, name: str, *operands: TtirValue, **attributes: TtirAttribute) -> None:
         """Append an instruction without results."""
-        self.insert(name, operands, (), dict(attributes))
+        self.insert(name, operands, (), attributes)
 
     @contextmanager
     def region(self, *types: TtirType) -> Iterator[TtirBlock]:
@@ -187,13 +219,63 @@ class Builder:
         Of AMDGCN: ``v`` vector registers. Without `pure` it is run for every element of every thread, also where
         threads hold copies of one element.
         """
-        attributes: dict[str, TtirAttribute | ConstantBits] = {
+        attributes: dict[str, TtirAttribute] = {
             "asm_string": text,
             "constraints": constraints,
             "pure": pure,
             "packed_element": 1,
         }
         return self.insert("tt.elementwise_inline_asm", operands, [type], attributes)[0]
+
+    # --- memory
+
+    def load(
+        self,
+        pointers: TtirValue,
+        mask: TtirValue | None = None,
+        other: TtirValue | None = None,
+        order: MemoryOrder = WEAK,
+    ) -> TtirValue:
+        """Return the elements at `pointers`. Where `mask` is false nothing is read, and the result is `other`, or 0."""
+        type = pointers.type.of(pointers.type.pointee)
+        masked = () if mask is None else (mask, self.bits(type, 0) if other is None else other)
+        if order.scope is None:
+            segments = (1, len(masked) // 2, len(masked) // 2)
+            return self.op("tt.load", pointers, *masked, type=type, operandSegmentSizes=segments, isVolatile=False)
+        words = self.words(pointers)
+        operands, word = [words, self._chosen(mask, words)], words.type.of(words.type.pointee)
+        found = self.insert("tt.atomic_load", operands, [word], order.attributes())[0]
+        found = self.bitcast(found, type.element)
+        return self.select(masked[0], found, masked[1]) if masked else found
+
+    def store(
+        self, pointers: TtirValue, elements: TtirValue, mask: TtirValue | None = None, order: MemoryOrder = WEAK
+    ) -> None:
+        """Write the elements at `pointers` where `mask` is true."""
+        if order.scope is None:
+            self.effect("tt.store", pointers, elements, *(() if mask is None else (mask,)))
+            return
+        words = self.words(pointers)
+        chosen = self._chosen(mask, words)
+        operands = [words, self.bitcast(elements, words.type.pointee), chosen]
+        self.insert("tt.atomic_store", operands, (), order.attributes())
+
+    def atomic(
+        self, mode: AtomicMode, pointers: TtirValue, argument: TtirValue, mask: TtirValue | None, order: MemoryOrder
+    ) -> TtirValue:
+        """Combine each element into memory where `mask` is true; returns the old ones, elsewhere undefined ones."""
+        operands = [pointers, argument, self._chosen(mask, pointers)]
+        attributes = {"atomic_rmw_op": _MODES.index(mode) + 1, **order.attributes()}
+        return self.insert("tt.atomic_rmw", operands, [argument.type], attributes)[0]
+
+    def words(self, pointers: TtirValue) -> TtirValue:
+        """Return pointers to integers instead of floats: strong accesses are about bits."""
+        return self.bitcast(pointers, f"!tt.ptr<i{pointers.type.of(pointers.type.pointee).bits}>")
+
+    def _chosen(self, mask: TtirValue | None, pointers: TtirValue) -> TtirValue:
+        return self.truth(True, pointers.type.shape) if mask is None else mask
+
+    # --- functions
 
     def library(self, symbol: str, *operands: TtirValue) -> TtirValue:
         """Return a function of the device library for every element, by its full name."""
@@ -210,51 +292,66 @@ class Builder:
         return result
 
 
-class VendorInstructions(Protocol):
-    """The instructions of a vendor. Operands are scalars or tensors; raises UnsupportedError for missing
-    instructions."""
+class VendorInstructions(ABC):
+    """The instructions of a vendor, made by `build`. Operands are scalars or tensors; raises UnsupportedError for
+    missing instructions."""
 
     library_prefix: str
     """Beginning of the names of the device library."""
 
-    def library(self, build: Builder, name: str, *operands: TtirValue) -> TtirValue:
+    def __init__(self, build: Builder) -> None:
+        self.build = build
+
+    @abstractmethod
+    def library(self, name: str, *operands: TtirValue) -> TtirValue:
         """Return a function of the device library, of f32 or f64, by the name that C has for it."""
 
-    def rounded(self, build: Builder, name: str, mode: Rounding, flush: bool, *operands: TtirValue) -> TtirValue:
+    @abstractmethod
+    def rounded(self, name: str, mode: Rounding, flush: bool, *operands: TtirValue) -> TtirValue:
         """Emit ``add sub mul div fma sqrt`` of f32 or f64, rounded in an IEEE mode; `flush` treats subnormals as zeros
         (f32). Not for rounding to nearest even without flushing, which TTIR has."""
 
-    def approximate(self, build: Builder, name: str, flush: bool, *operands: TtirValue) -> TtirValue:
+    @abstractmethod
+    def approximate(self, name: str, flush: bool, *operands: TtirValue) -> TtirValue:
         """Emit ``div.approx div.full sqrt.approx tanh.approx ex2.approx rsqrt.approx`` of f32, within the bounds that
         PTX gives them."""
 
-    def reciprocal(self, build: Builder, number: TtirValue) -> TtirValue:
+    @abstractmethod
+    def reciprocal(self, number: TtirValue) -> TtirValue:
         """Return the reciprocal of an f64 that f32 holds, within 0.51 units in the last place, without a function's
         call."""
 
-    def extreme(self, build: Builder, name: str, propagate_nan: bool, *operands: TtirValue) -> TtirValue:
+    @abstractmethod
+    def extreme(self, name: str, propagate_nan: bool, *operands: TtirValue) -> TtirValue:
         """Emit ``max`` or ``min`` of f32 with subnormals as zeros."""
 
-    def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> TtirValue:
+    @abstractmethod
+    def truncated(self, number: TtirValue, bits: int, signed: bool) -> TtirValue:
         """Return an f32 or f64 towards zero to an i32 or i64, saturated; 0 for NaN."""
 
-    def odd_f32(self, build: Builder, source: TtirValue, signed: bool) -> TtirValue:
+    @abstractmethod
+    def odd_f32(self, source: TtirValue, signed: bool) -> TtirValue:
         """Return an i32 or i64 as an f32, its last bit set if it is not exact, so that a rounding to fewer bits is
         single."""
 
-    def directed(self, build: Builder, number: TtirValue, element: str, mode: Rounding) -> TtirValue:
+    @abstractmethod
+    def directed(self, number: TtirValue, element: str, mode: Rounding) -> TtirValue:
         """Return an f32 as f16, or an f64 as f32 or f16, towards zero or an infinity."""
 
-    def nearest_tf32(self, build: Builder, number: TtirValue) -> TtirValue:
+    @abstractmethod
+    def nearest_tf32(self, number: TtirValue) -> TtirValue:
         """Return the bits of an f32 rounded to tf32, as an i32 whose low 13 bits may be anything
         (`Arch.rounds_to_tf32`)."""
 
-    def opaque(self, build: Builder, value: TtirValue) -> TtirValue:
+    @abstractmethod
+    def opaque(self, value: TtirValue) -> TtirValue:
         """Return the same i32 or i64 in a form that the optimizer neither understands nor removes."""
 
-    def unforeseen(self, build: Builder, value: TtirValue) -> TtirValue:
+    @abstractmethod
+    def unforeseen(self, value: TtirValue) -> TtirValue:
         """Return the same scalar i32 or i64, hidden from the optimizer where that makes better code."""
 
-    def fence_aliases(self, build: Builder, word: Callable[[], TtirValue]) -> None:
+    @abstractmethod
+    def fence_aliases(self, word: Callable[[], TtirValue]) -> None:
         """Order what the thread does in memory under one address before what it does under another of the same memory.
         `word` makes the address of an i32 that the block has for itself."""

@@ -27,9 +27,9 @@ def rounded(build: Builder, name: str, mode: Rounding, flush: bool, *operands: T
     if mode is Rounding.NEAREST_EVEN and not flush:
         return _nearest(build, name, *operands)
     if element not in _NARROW:
-        return build.vendor.rounded(build, name, mode, flush, *operands)
+        return build.vendor.rounded(name, mode, flush, *operands)
     wide = (build.cast("arith.extf", operand, "f32") for operand in operands)
-    nearly = build.vendor.rounded(build, name, mode, False, *wide)
+    nearly = build.vendor.rounded(name, mode, False, *wide)
     return narrow.encoded(build, nearly, _NARROW[element], mode)
 
 
@@ -57,7 +57,7 @@ def wide_quotient(build: Builder, dividend: TtirValue, divisor: TtirValue) -> Tt
     v if not: f32 makes the same of it as of v. That holds for subnormal results, which have fewer bits, as well.
     """
     wide = build.cast("arith.extf", divisor, "f64")
-    reciprocal = build.vendor.reciprocal(build, wide)
+    reciprocal = build.vendor.reciprocal(wide)
     above = build.op("arith.mulf", reciprocal, build.float(wide.type, 1 + 2.0**-52))
     factors = build.broadcast(above, *dividend.type.shape)
     product = build.op("arith.mulf", build.cast("arith.extf", dividend, "f64"), factors)
@@ -151,5 +151,5 @@ SIGNATURES: dict[str, tuple[tuple[str, ...], str]] = {
 def library_function(build: Builder, name: str, *operands: TtirValue) -> TtirValue:
     """Return a function of the device library; that of f32 stands in for the narrow types."""
     if operands[0].type.element == "f64":
-        return build.vendor.library(build, name, *operands)
-    return through_f32(build, lambda *wide: build.vendor.library(build, name, *wide), *operands)
+        return build.vendor.library(name, *operands)
+    return through_f32(build, lambda *wide: build.vendor.library(name, *wide), *operands)

@@ -6,18 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from tileir.gpu import mailbox
-from tileir.gpu.ttir.ir.builder import Builder
+from tileir.gpu.ttir.ir.builder import RELAXED, Builder
 from tileir.gpu.ttir.ir.code import I32, I64, TtirValue
 from tileir.gpu.ttir.lowering import Mailbox, TtirLowering
 from tileir.ir import core
-
-ADD = 4
-"""The code of an addition in ``tt.atomic_rmw``."""
-RELAXED = 1
-DEVICE = 1
-
-CACHE = {"cache": 1, "evict": 1}
-"""Loads and stores without wishes for the caches."""
+from tileir.ir.attributes import AtomicMode
 
 
 @contextmanager
@@ -36,7 +29,7 @@ def post_failure(lowering: TtirLowering, site: int, condition: TtirValue) -> Non
     build = lowering.build
     none, mine = build.integer(I32, 0), build.integer(I32, site)
     status = _at(build, _mailbox(lowering), mailbox.FAILED_SITE, "i32")
-    found = build.op("tt.atomic_cas", status, none, mine, type=I32, sem=RELAXED, scope=DEVICE)
+    found = build.insert("tt.atomic_cas", [status, none, mine], [I32], RELAXED.attributes())[0]
     with where(build, build.compare("eq", found, none)):
         _store_block(build, _mailbox(lowering), mailbox.FAILED_BLOCK)
         _store_tile(build, _mailbox(lowering), mailbox.CONDITION, condition)
@@ -50,9 +43,10 @@ def post_record(lowering: TtirLowering, site: int, tiles: Sequence[core.Value]) 
     end = build.op("arith.addi", claimed, build.integer(I64, size))
     fits = build.compare("sle", end, _loaded(lowering, mailbox.CAPACITY))
     with where(build, fits):
-        records = _moved(build, _mailbox(lowering), _loaded(lowering, mailbox.BEGIN))
-        record = _moved(build, records, claimed)
-        build.effect("tt.store", _at(build, record, mailbox.RECORD_SITE, "i32"), build.integer(I32, site), **CACHE)
+        record = _mailbox(lowering)
+        for distance in (_loaded(lowering, mailbox.BEGIN), claimed):
+            record = build.op("tt.addptr", record, distance)
+        build.store(_at(build, record, mailbox.RECORD_SITE, "i32"), build.integer(I32, site))
         _store_block(build, record, mailbox.RECORD_BLOCK)
         for place, tile in zip(places, tiles):
             _store_tile(build, record, place, lowering.value(tile))
@@ -67,41 +61,27 @@ def _mailbox(lowering: TtirLowering) -> TtirValue:
     return lowering.parameter(Mailbox())
 
 
-def _moved(build: Builder, address: TtirValue, distance: TtirValue) -> TtirValue:
-    return build.op("tt.addptr", address, distance)
-
-
 def _at(build: Builder, address: TtirValue, place: int, element: str) -> TtirValue:
     """Return the address `place` bytes behind `address`, of an `element`."""
-    moved = _moved(build, address, build.integer(I64, place)) if place else address
+    moved = build.op("tt.addptr", address, build.integer(I64, place)) if place else address
     return build.bitcast(moved, f"!tt.ptr<{element}>")
 
 
 def _loaded(lowering: TtirLowering, place: int) -> TtirValue:
-    address = _at(lowering.build, _mailbox(lowering), place, "i64")
-    return lowering.build.op("tt.load", address, type=I64, operandSegmentSizes=(1, 0, 0), isVolatile=False, **CACHE)
+    return lowering.build.load(_at(lowering.build, _mailbox(lowering), place, "i64"))
 
 
 def _added(lowering: TtirLowering, place: int, amount: int) -> TtirValue:
     """Add to a word of the mailbox; gives what was there before."""
     build = lowering.build
     address = _at(build, _mailbox(lowering), place, "i64")
-    return build.op(
-        "tt.atomic_rmw",
-        address,
-        build.integer(I64, amount),
-        build.truth(True),
-        type=I64,
-        atomic_rmw_op=ADD,
-        sem=RELAXED,
-        scope=DEVICE,
-    )
+    return build.atomic(AtomicMode.ADD, address, build.integer(I64, amount), None, RELAXED)
 
 
 def _store_block(build: Builder, address: TtirValue, place: int) -> None:
     for axis in range(3):
         number = build.op("tt.get_program_id", type=I32, axis=axis)
-        build.effect("tt.store", _at(build, address, place + 4 * axis, "i32"), number, **CACHE)
+        build.store(_at(build, address, place + 4 * axis, "i32"), number)
 
 
 def _store_tile(build: Builder, address: TtirValue, place: int, tile: TtirValue) -> None:
@@ -110,7 +90,7 @@ def _store_tile(build: Builder, address: TtirValue, place: int, tile: TtirValue)
     target = _at(build, address, place, bits.type.element)
     if bits.type.is_tensor:
         target = build.op("tt.addptr", build.splat(target, *bits.type.shape), build.numbers(*bits.type.shape))
-    build.effect("tt.store", target, bits, **CACHE)
+    build.store(target, bits)
 
 
 def _bits(build: Builder, tile: TtirValue) -> TtirValue:

@@ -77,6 +77,15 @@ def as_half(build: Builder, value: TtirValue, element: t.ElementType, native: bo
     return build.cast("arith.truncf", decoded(build, value, element), "f16")
 
 
+def odd_f32(build: Builder, number: TtirValue) -> TtirValue:
+    """Return an f64 as the f32 towards zero, its last bit set if it is not exact: a rounding to fewer bits is single
+    (Boldo and Melquiond, 2008)."""
+    near = build.vendor.directed(number, "f32", Rounding.ZERO)
+    inexact = build.compare_float("one", build.cast("arith.extf", near, "f64"), number)
+    odd = Word(build, inexact).resized("i32")
+    return (word_of(build, near) | odd).as_float("f32")
+
+
 # ---------------------------------------------------------------- from f32 to bits
 
 
@@ -90,22 +99,16 @@ def encoded(
     """
     if element is t.F32:
         return number
+    if element in (t.F16, t.BF16) and mode is Rounding.NEAREST_EVEN:
+        return build.cast("arith.truncf", number, element.name)
     if element is t.F16:
-        return _encoded_f16(build, number, mode)
-    if element is t.BF16 and mode is Rounding.NEAREST_EVEN:
-        return build.cast("arith.truncf", number, "bf16")
+        return build.vendor.directed(number, "f16", mode)
     if element in (t.BF16, t.TF32):
         return _shortened(build, number, element, mode)
     if native and element in NATIVE:
         return native_conversion(build, number, held(element), narrows=True)
     bits = _exponent(build, number, mode) if element is t.F8E8M0FNU else _encoded_small(build, number, element, mode)
     return build.bitcast(bits.resized("i8").value, held(element))
-
-
-def _encoded_f16(build: Builder, number: TtirValue, mode: Rounding) -> TtirValue:
-    if mode is Rounding.NEAREST_EVEN:
-        return build.cast("arith.truncf", number, "f16")
-    return build.vendor.directed(build, number, "f16", mode)
 
 
 def _shortened(build: Builder, number: TtirValue, element: t.ElementType, mode: Rounding) -> TtirValue:

@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tileir.gpu.ttir.ir.builder import Builder
+from tileir.gpu.ttir.ir.builder import RELAXED, WEAK, Builder, MemoryOrder
 from tileir.gpu.ttir.ir.code import I64, TtirValue
-from tileir.gpu.ttir.lib import scalars, transfers
+from tileir.gpu.ttir.lib import scalars
 from tileir.gpu.ttir.lib.tiling import TileAxis, inside, offsets, pointers, squeezed, surely_inside
-from tileir.gpu.ttir.lib.transfers import SCOPES, SEMANTICS
+from tileir.gpu.ttir.lib.words import Word
 from tileir.gpu.ttir.lowering import TtirLowering
-from tileir.ir.attributes import MemoryOrdering, MemoryScope
-
-XOR = 3
-"""Triton's number of an atomic exclusive or."""
+from tileir.ir.attributes import AtomicMode
 
 BOTH = 0x11
 """Times the bits of an element: a byte of two such."""
@@ -35,64 +32,35 @@ class Bytes:
 
 
 def load_nibbles(
-    lowering: TtirLowering,
-    base: TtirValue,
-    axes: Sequence[TileAxis],
-    outside: int,
-    ordering: MemoryOrdering,
-    scope: MemoryScope | None,
+    lowering: TtirLowering, base: TtirValue, axes: Sequence[TileAxis], outside: int, order: MemoryOrder
 ) -> TtirValue:
     """Return the bits of the elements, in the dimensions of more than one; `outside` are those of elements outside."""
     build, packed = lowering.build, _by_bytes(lowering, axes)
     if packed is not None:
-        places = pointers(lowering, base, packed.axes, packed.kept)
-        mask = inside(lowering, packed.axes, packed.kept)
-        found = _load_bytes(lowering, places, mask, outside, ordering, scope)
-        return _interleaved(build, _low(build, found), _high(build, found), packed.pairs)
-    kept = squeezed(axes)
-    numbers = offsets(lowering, axes, kept)
-    places = build.op("tt.addptr", build.splat(base, *numbers.type.shape), _byte(build, numbers))
-    found = _load_bytes(lowering, places, inside(lowering, axes, kept), outside, ordering, scope)
-    return build.select(_is_odd(build, numbers), _high(build, found), _low(build, found))
-
-
-def _load_bytes(
-    lowering: TtirLowering,
-    places: TtirValue,
-    mask: TtirValue | None,
-    outside: int,
-    ordering: MemoryOrdering,
-    scope: MemoryScope | None,
-) -> TtirValue:
-    other = lowering.build.bits(places.type.of("i8"), outside * BOTH)
-    return transfers.load(lowering, places, mask, other, ordering, scope)
+        places, mask = pointers(lowering, base, packed.axes, packed.kept), inside(lowering, packed.axes, packed.kept)
+    else:
+        kept = squeezed(axes)
+        numbers = Word(build, offsets(lowering, axes, kept))
+        places = build.op("tt.addptr", build.splat(base, *numbers.value.type.shape), (numbers >> 1).value)
+        mask = inside(lowering, axes, kept)
+    found = Word(build, build.load(places, mask, build.bits(places.type.of("i8"), outside * BOTH), order))
+    if packed is not None:
+        return _interleaved(build, (found & 15).value, (found >> 4).value, packed.pairs)
+    return numbers.resized("i1").choose(found >> 4, found & 15).value
 
 
 def store_nibbles(
-    lowering: TtirLowering,
-    base: TtirValue,
-    axes: Sequence[TileAxis],
-    tile: TtirValue,
-    ordering: MemoryOrdering,
-    scope: MemoryScope | None,
+    lowering: TtirLowering, base: TtirValue, axes: Sequence[TileAxis], tile: TtirValue, order: MemoryOrder
 ) -> None:
     """Write the elements, given by their bits in the dimensions of more than one."""
     build, packed = lowering.build, _by_bytes(lowering, axes)
     if packed is None:
-        _store_each(lowering, base, axes, tile, ordering, scope)
+        _store_each(lowering, base, axes, tile, order)
         return
-    low, high = _parted(build, tile, packed.pairs)
-    both = build.op("arith.ori", low, build.op("arith.shli", high, build.integer(high.type, 4)))
+    low, high = (Word(build, half) for half in _parted(build, tile, packed.pairs))
+    both = low | (high << 4)
     places = pointers(lowering, base, packed.axes, packed.kept)
-    transfers.store(lowering, places, both, inside(lowering, packed.axes, packed.kept), ordering, scope)
-
-
-def _low(build: Builder, found: TtirValue) -> TtirValue:
-    return build.op("arith.andi", found, build.integer(found.type, 15))
-
-
-def _high(build: Builder, found: TtirValue) -> TtirValue:
-    return build.op("arith.shrui", found, build.integer(found.type, 4))
+    build.store(places, both.value, inside(lowering, packed.axes, packed.kept), order)
 
 
 # ---------------------------------------------------------------- byte by byte
@@ -158,50 +126,23 @@ def _parted(build: Builder, tile: TtirValue, axis: int) -> tuple[TtirValue, Ttir
 # ---------------------------------------------------------------- element by element
 
 
-def _byte(build: Builder, numbers: TtirValue) -> TtirValue:
-    """Return the number of the byte that holds an element, counted from the first."""
-    return build.op("arith.shrui", numbers, build.integer(numbers.type, 1))
-
-
-def _is_odd(build: Builder, numbers: TtirValue) -> TtirValue:
-    return build.cast("arith.trunci", numbers, "i1")
-
-
 def _store_each(
-    lowering: TtirLowering,
-    base: TtirValue,
-    axes: Sequence[TileAxis],
-    tile: TtirValue,
-    ordering: MemoryOrdering,
-    scope: MemoryScope | None,
+    lowering: TtirLowering, base: TtirValue, axes: Sequence[TileAxis], tile: TtirValue, order: MemoryOrder
 ) -> None:
     """Flip the bits that differ."""
     build, kept = lowering.build, squeezed(axes)
     numbers, mask = offsets(lowering, axes, kept), inside(lowering, axes, kept)
-    words, shift = _words(lowering, base, numbers)
-    before = build.op("arith.shrui", transfers.load(lowering, words, mask), shift)
-    different = build.op("arith.xori", before, build.resized(tile, "i32", signed=False))
-    flips = build.op("arith.shli", build.op("arith.andi", different, build.integer(different.type, 15)), shift)
-    build.op(
-        "tt.atomic_rmw",
-        words,
-        flips,
-        build.truth(True, flips.type.shape) if mask is None else mask,
-        type=flips.type,
-        atomic_rmw_op=XOR,
-        sem=SEMANTICS[MemoryOrdering.RELAXED if scope is None else ordering],
-        scope=SCOPES[scope or MemoryScope.DEVICE],
-    )
+    words, shift = _words(lowering, base, Word(build, numbers))
+    before = Word(build, build.load(words, mask)) >> shift
+    flips = ((before ^ Word(build, build.resized(tile, "i32", signed=False))) & 15) << shift
+    build.atomic(AtomicMode.XOR, words, flips.value, mask, RELAXED if order == WEAK else order)
 
 
-def _words(lowering: TtirLowering, base: TtirValue, numbers: TtirValue) -> tuple[TtirValue, TtirValue]:
+def _words(lowering: TtirLowering, base: TtirValue, numbers: Word) -> tuple[TtirValue, Word]:
     """Return the address of the word that each element lies in, and how far up it stands there, as i32."""
     build = lowering.build
-    first = build.like(build.op("tt.ptr_to_int", base, type=I64), numbers)
-    address = build.op("arith.addi", first, _byte(build, numbers))
-    words = build.op("arith.andi", address, build.integer(address.type, -4))
-    odd = build.op("arith.andi", numbers, build.integer(numbers.type, 1))
-    halves = build.op("arith.addi", build.op("arith.addi", address, address), odd)
-    place = build.resized(build.op("arith.andi", halves, build.integer(halves.type, 7)), "i32", signed=False)
-    shift = build.op("arith.shli", place, build.integer(place.type, 2))
-    return build.op("tt.int_to_ptr", words, type=words.type.of("!tt.ptr<i32>")), shift
+    first = build.like(build.op("tt.ptr_to_int", base, type=I64), numbers.value)
+    address = Word(build, first) + (numbers >> 1)
+    words, odd = address & -4, numbers & 1
+    place = ((address + address + odd) & 7).resized("i32")
+    return build.op("tt.int_to_ptr", words.value, type=words.value.type.of("!tt.ptr<i32>")), place << 2

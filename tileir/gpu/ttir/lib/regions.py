@@ -375,7 +375,7 @@ def unforeseen(lowering: TtirLowering, count: Count) -> Count:
     ``wgmma`` wait for the one before.
     """
     build, (lower, upper, step) = lowering.build, count.bounds
-    hidden = build.vendor.unforeseen(build, upper)
+    hidden = build.vendor.unforeseen(upper)
     known = lowering.known.of(upper)
     lowering.known.promise(hidden, known.divisor, known.low, known.high)
     return replace(count, bounds=(lower, hidden, step))

@@ -1,103 +1,26 @@
-"""Loads and stores of tiles through tiles of pointers, in global and block memory, with the memory form of elements."""
+"""Memory of a tile block, and elements in the form that they have in memory."""
 
 from __future__ import annotations
 
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import I32, TtirValue
 from tileir.gpu.ttir.lib import scalars
+from tileir.gpu.ttir.lib.words import Word, word_of
 from tileir.gpu.ttir.lowering import HIDDEN_ALIGNMENT, BlockMemory, TtirLowering
 from tileir.ir import types as t
-from tileir.ir.attributes import MemoryOrdering, MemoryScope
 from tileir.ir.core import Op
-
-SEMANTICS = {
-    MemoryOrdering.RELAXED: 1,
-    MemoryOrdering.ACQUIRE: 2,
-    MemoryOrdering.RELEASE: 3,
-    MemoryOrdering.ACQ_REL: 4,
-}
-"""The numbers of Triton's orderings."""
-
-SCOPES = {MemoryScope.DEVICE: 1, MemoryScope.TL_BLK: 2, MemoryScope.SYS: 3}
-"""The numbers of Triton's scopes. A tile block is one block of the hardware."""
-
-
-def load(
-    lowering: TtirLowering,
-    pointers: TtirValue,
-    mask: TtirValue | None = None,
-    other: TtirValue | None = None,
-    ordering: MemoryOrdering = MemoryOrdering.WEAK,
-    scope: MemoryScope | None = None,
-) -> TtirValue:
-    """Return the elements at `pointers`. Where `mask` is false nothing is read, and the result is `other`, or 0."""
-    build = lowering.build
-    result = pointers.type.of(pointers.type.pointee)
-    if mask is not None and other is None:
-        other = build.bits(result, 0)
-    if scope is not None:
-        return _atomic_load(lowering, pointers, mask, other, ordering, scope)
-    operands = [pointers] if mask is None or other is None else [pointers, mask, other]
-    masked = int(len(operands) > 1)
-    return build.op("tt.load", *operands, type=result, operandSegmentSizes=(1, masked, masked), isVolatile=False)
-
-
-def _atomic_load(
-    lowering: TtirLowering,
-    pointers: TtirValue,
-    mask: TtirValue | None,
-    other: TtirValue | None,
-    ordering: MemoryOrdering,
-    scope: MemoryScope,
-) -> TtirValue:
-    build, element = lowering.build, pointers.type.pointee
-    places = _as_words(build, pointers)
-    chosen = build.truth(True, pointers.type.shape) if mask is None else mask
-    type = places.type.of(places.type.pointee)
-    sem, number = SEMANTICS[ordering], SCOPES[scope]
-    found = build.bitcast(build.op("tt.atomic_load", places, chosen, type=type, sem=sem, scope=number), element)
-    return found if mask is None or other is None else build.select(mask, found, other)
-
-
-def store(
-    lowering: TtirLowering,
-    pointers: TtirValue,
-    elements: TtirValue,
-    mask: TtirValue | None = None,
-    ordering: MemoryOrdering = MemoryOrdering.WEAK,
-    scope: MemoryScope | None = None,
-) -> None:
-    """Write the elements at `pointers` where `mask` is true."""
-    build = lowering.build
-    if scope is None:
-        build.effect("tt.store", pointers, elements, *(() if mask is None else (mask,)))
-        return
-    places = _as_words(build, pointers)
-    chosen = build.truth(True, pointers.type.shape) if mask is None else mask
-    words = build.bitcast(elements, places.type.pointee)
-    sem, number = SEMANTICS[ordering], SCOPES[scope]
-    build.effect("tt.atomic_store", places, words, chosen, sem=sem, scope=number)
-
-
-def _as_words(build: Builder, pointers: TtirValue) -> TtirValue:
-    """Return pointers to integers instead of floats: strong accesses are about bits."""
-    element = pointers.type.of(pointers.type.pointee)
-    return build.bitcast(pointers, f"!tt.ptr<i{element.bits}>") if element.is_float else pointers
-
 
 BLOCK_MEMORY = BlockMemory(0)
 """Stands for the memory of blocks while its size is not known yet."""
 
 
 def block_memory(lowering: TtirLowering, size: int) -> TtirValue:
-    """Return the address of `size` more bytes that this block has for itself, a multiple of `HIDDEN_ALIGNMENT`."""
-    before, own = lowering.block_memory, -(-size // HIDDEN_ALIGNMENT) * HIDDEN_ALIGNMENT
-    lowering.block_memory += own
-    return _part(lowering, before, own)
+    """Return the address of `size` more bytes that this block has for itself, a multiple of `HIDDEN_ALIGNMENT`.
 
-
-def _part(lowering: TtirLowering, before: int, size: int) -> TtirValue:
-    """Return this block's part of memory, behind `before` bytes for every block, with `size` bytes for each."""
+    They lie behind what was taken before for every block of the grid, one block's bytes after the other's.
+    """
+    before, size = lowering.block_memory, -(-size // HIDDEN_ALIGNMENT) * HIDDEN_ALIGNMENT
+    lowering.block_memory += size
     blocks, own = _grid(lowering)
     base = lowering.parameter(BLOCK_MEMORY)
     skipped = scalars.product(lowering, blocks, scalars.number(lowering, before))
@@ -122,13 +45,8 @@ def _grid(lowering: TtirLowering) -> tuple[TtirValue, TtirValue]:
 def aligned(lowering: TtirLowering, address: TtirValue, alignment: int) -> TtirValue:
     """Return the next multiple of `alignment`."""
     build = lowering.build
-    number = build.cast("tt.ptr_to_int", address, "i64")
-    up = build.op(
-        "arith.andi",
-        build.op("arith.subi", scalars.number(lowering, 0), number),
-        scalars.number(lowering, alignment - 1),
-    )
-    return scalars.moved(lowering, address, up)
+    up = -Word(build, build.cast("tt.ptr_to_int", address, "i64")) & (alignment - 1)
+    return scalars.moved(lowering, address, up.value)
 
 
 def from_memory(build: Builder, element: t.ElementType | t.PointerType, loaded: TtirValue) -> TtirValue:
@@ -136,8 +54,7 @@ def from_memory(build: Builder, element: t.ElementType | t.PointerType, loaded: 
     if element is t.I1:
         return build.compare("ne", loaded, build.integer(loaded.type, 0))
     if element is t.TF32:
-        words = build.bitcast(loaded, "i32")
-        return build.bitcast(build.op("arith.andi", words, build.integer(words.type, t.TF32_MASK)), "f32")
+        return (word_of(build, loaded) & t.TF32_MASK).as_float("f32")
     return loaded
 
 

@@ -255,7 +255,7 @@ def lower_rounded(lowering: TtirLowering, op: AddF | SubF | MulF | DivF | Fma | 
     if divisor := _wide_divisor(lowering, op):
         result = wide_quotient(lowering.build, operands[0], lowering.value(divisor))
     elif mode in (Rounding.APPROX, Rounding.FULL):
-        result = lowering.build.vendor.approximate(lowering.build, f"{name}.{mode.text}", flush, *operands)
+        result = lowering.build.vendor.approximate(f"{name}.{mode.text}", flush, *operands)
     else:
         result = rounded(lowering.build, name, mode, flush, *operands)
     lowering.bind(op.results[0], result)
@@ -298,7 +298,7 @@ def lower_extreme(lowering: TtirLowering, op: MaxF | MinF) -> None:
     build, lhs, rhs = lowering.build, lowering.value(op.lhs), lowering.value(op.rhs)
     if op.flush_to_zero:
         name = "max" if isinstance(op, MaxF) else "min"
-        result = build.vendor.extreme(build, name, op.propagate_nan, lhs, rhs)
+        result = build.vendor.extreme(name, op.propagate_nan, lhs, rhs)
     else:
         result = build.op(_EXTREMES[type(op)][op.propagate_nan], lhs, rhs)
     lowering.bind(op.result, result)
@@ -355,7 +355,7 @@ def lower_instruction(lowering: TtirLowering, op: Exp2 | Rsqrt) -> None:
         result = library_function(build, name, source)
     else:
         flush = bool(op.flush_to_zero)
-        result = through_f32(build, lambda x: build.vendor.approximate(build, instruction, flush, x), source)
+        result = through_f32(build, lambda x: build.vendor.approximate(instruction, flush, x), source)
     lowering.bind(op.result, result)
 
 
@@ -377,7 +377,7 @@ def lower_exp(lowering: TtirLowering, op: Exp) -> None:
 
 def _power_of_two_of_scaled(build: Builder, x: TtirValue) -> TtirValue:
     scaled = build.op("arith.mulf", x, build.float(x.type, math.log2(math.e)))
-    return build.vendor.approximate(build, "ex2.approx", False, scaled)
+    return build.vendor.approximate("ex2.approx", False, scaled)
 
 
 @rules(Tanh)
@@ -385,7 +385,7 @@ def lower_tanh(lowering: TtirLowering, op: Tanh) -> None:
     build, source = lowering.build, lowering.value(op.source)
     approximate = op.rounding_mode is Rounding.APPROX
     if approximate:
-        result = build.vendor.approximate(build, "tanh.approx", False, source)
+        result = build.vendor.approximate("tanh.approx", False, source)
     else:
         result = library_function(build, "tanh", source)
     lowering.bind(op.result, result)

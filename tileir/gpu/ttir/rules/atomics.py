@@ -9,33 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tileir.gpu.ttir.ir.code import I32, TtirType, TtirValue
+from tileir.gpu.ttir.ir.builder import Builder, MemoryOrder
+from tileir.gpu.ttir.ir.code import TtirType, TtirValue
 from tileir.gpu.ttir.lib import transfers
 from tileir.gpu.ttir.lib.tiling import places
-from tileir.gpu.ttir.lib.transfers import SCOPES, SEMANTICS, block_memory, load, store
+from tileir.gpu.ttir.lib.transfers import block_memory
+from tileir.gpu.ttir.lib.words import Word, word_of
 from tileir.gpu.ttir.lowering import ConstantMemory, Lower, TtirLowering
-from tileir.ir import core
 from tileir.ir import types as t
-from tileir.ir.attributes import AtomicMode, MemoryOrdering, MemoryScope, MultimemReduction
-from tileir.ir.core import Op
+from tileir.ir.attributes import AtomicMode, MemoryScope, MultimemReduction
 from tileir.ir.rules import Rules
 from tileir.ops import atomics, multimem
 
 rules: Rules[Lower] = Rules()
-
-MODES = {
-    AtomicMode.AND: 1,
-    AtomicMode.OR: 2,
-    AtomicMode.XOR: 3,
-    AtomicMode.ADD: 4,
-    AtomicMode.ADDF: 5,
-    AtomicMode.MAX: 6,
-    AtomicMode.MIN: 7,
-    AtomicMode.UMAX: 8,
-    AtomicMode.UMIN: 9,
-    AtomicMode.XCHG: 10,
-}
-"""The numbers of Triton's operations."""
 
 NOBODY_WRITES = ConstantMemory(bytes(8))
 """Address for compare-and-swap of masked-off elements: it expects something else there, so it only reads."""
@@ -45,10 +31,8 @@ NOBODY_WRITES = ConstantMemory(bytes(8))
 def lower_atomic_rmw(lowering: TtirLowering, op: atomics.AtomicRmw) -> None:
     build = lowering.build
     mask = None if op.mask is None else lowering.value(op.mask)
-    pointers, argument = lowering.value(op.pointers), lowering.value(op.arg)
-    found = update(lowering, op, op.mode, pointers, argument, mask, op.memory_ordering_semantics, op.memory_scope)
-    old = found if mask is None else build.select(mask, found, build.bits(found.type, 0))
-    lowering.bind(op.result, old)
+    found = _updated(lowering, op, lowering.value(op.pointers), lowering.value(op.arg), mask)
+    lowering.bind(op.result, found if mask is None else build.select(mask, found, build.bits(found.type, 0)))
     lowering.bind_token(op.result_token)
 
 
@@ -56,71 +40,43 @@ def lower_atomic_rmw(lowering: TtirLowering, op: atomics.AtomicRmw) -> None:
 def lower_atomic_red_view(lowering: TtirLowering, op: atomics.AtomicRedView) -> None:
     indices = [lowering.value(index) for index in op.index]
     pointers, mask = places(lowering, lowering.view(op.view), indices, op.inbounds)
-    value = lowering.value(op.value)
-    update(lowering, op, op.mode, pointers, value, mask, op.memory_ordering_semantics, op.memory_scope)
+    _updated(lowering, op, pointers, lowering.value(op.value), mask)
     lowering.bind_token(op.result_token)
 
 
-def update(
+def _updated(
     lowering: TtirLowering,
-    op: Op,
-    mode: AtomicMode,
+    op: atomics.AtomicRmw | atomics.AtomicRedView,
     pointers: TtirValue,
     argument: TtirValue,
     mask: TtirValue | None,
-    ordering: MemoryOrdering,
-    scope: MemoryScope,
 ) -> TtirValue:
-    """Combine each element into memory where `mask` is true; gives the old ones, elsewhere undefined ones."""
-    build, element = lowering.build, argument.type.element
-    if mode is AtomicMode.ADDF and element == "bf16":
-        _require_bf16(lowering, op, scope)
-    if mode is AtomicMode.XCHG:
-        pointers, argument = _words(lowering, pointers), _word(lowering, argument)
-    chosen = build.truth(True, pointers.type.shape) if mask is None else mask
-    old = build.op(
-        "tt.atomic_rmw",
-        pointers,
-        argument,
-        chosen,
-        type=argument.type,
-        atomic_rmw_op=MODES[mode],
-        sem=SEMANTICS[ordering],
-        scope=SCOPES[scope],
-    )
-    return build.bitcast(old, element)
-
-
-def _require_bf16(lowering: TtirLowering, op: Op, scope: MemoryScope) -> None:
-    if scope is MemoryScope.SYS and not lowering.arch.adds_bf16_at_system_scope:
+    """Combine each element into memory where `mask` is true; returns the old ones, elsewhere undefined ones."""
+    build, element, order = lowering.build, argument.type.element, MemoryOrder.of(op)
+    has_none = order.scope is MemoryScope.SYS and not lowering.arch.adds_bf16_at_system_scope
+    if has_none and op.mode is AtomicMode.ADDF and element == "bf16":
         raise lowering.unsupported(op, f"adds {t.BF16.name} with scope sys only from sm_90 on")
+    if op.mode is AtomicMode.XCHG:
+        pointers, argument = build.words(pointers), word_of(build, argument).value
+    return build.bitcast(build.atomic(op.mode, pointers, argument, mask, order), element)
 
 
 @rules(atomics.AtomicCas)
 def lower_atomic_cas(lowering: TtirLowering, op: atomics.AtomicCas) -> None:
     """Compare bits. Triton's instruction has no mask, so masked-off elements go where they change nothing."""
-    build, type = lowering.build, lowering.type_of(op.result)
-    pointers, expected = _words(lowering, lowering.value(op.pointers)), _word(lowering, lowering.value(op.cmp))
-    value, given = _word(lowering, lowering.value(op.val)), lowering.value(op.cmp)
-    if op.mask is not None:
-        mask = lowering.value(op.mask)
+    build, given = lowering.build, lowering.value(op.cmp)
+    pointers = build.words(lowering.value(op.pointers))
+    expected, value = (word_of(build, lowering.value(operand)).value for operand in (op.cmp, op.val))
+    mask = None if op.mask is None else lowering.value(op.mask)
+    if mask is not None:
         aside = build.like(lowering.parameter(NOBODY_WRITES, pointers.type.pointee), pointers)
         pointers = build.select(mask, pointers, aside)
         expected = build.select(mask, expected, build.integer(expected.type, 1))
-    sem, scope = SEMANTICS[op.memory_ordering_semantics], SCOPES[op.memory_scope]
-    found = build.op("tt.atomic_cas", pointers, expected, value, type=value.type, sem=sem, scope=scope)
-    old = build.bitcast(found, type.element)
-    lowering.bind(op.result, old if op.mask is None else build.select(lowering.value(op.mask), old, given))
+    order = MemoryOrder.of(op).attributes()
+    found = build.insert("tt.atomic_cas", [pointers, expected, value], [value.type], order)[0]
+    old = build.bitcast(found, given.type.element)
+    lowering.bind(op.result, old if mask is None else build.select(mask, old, given))
     lowering.bind_token(op.result_token)
-
-
-def _words(lowering: TtirLowering, pointers: TtirValue) -> TtirValue:
-    """Return pointers to integers instead of floats."""
-    return lowering.build.bitcast(pointers, f"!tt.ptr<i{pointers.type.of(pointers.type.pointee).bits}>")
-
-
-def _word(lowering: TtirLowering, value: TtirValue) -> TtirValue:
-    return lowering.build.bitcast(value, f"i{value.type.bits}")
 
 
 # ---------------------------------------------------------------- multicast memory
@@ -146,221 +102,161 @@ NEGATIVE_ZERO = 0x8000
 """The bits of -0 in f16 and bf16."""
 
 
-@dataclass(frozen=True)
-class Words:
-    """The words that hold the elements of a tile: their addresses as i64, which of them are there (None: all), and for
-    elements of 16 bits where in the word one begins, as i32."""
-
-    element: t.ElementType
-    addresses: TtirValue
-    mask: TtirValue | None
-    shift: TtirValue | None
-
-    @property
-    def type(self) -> TtirType:
-        return self.addresses.type.of("i32" if self.shift is not None else f"i{self.element.bits}")
-
-
 @rules(multimem.MultimemLoadReduceView)
 def lower_load_reduce(lowering: TtirLowering, op: multimem.MultimemLoadReduceView) -> None:
-    words = _view_words(lowering, op, op.view, op.index, op.inbounds)
-    run = read if op.memory_scope is None else read_once
-    name = f"multimem.ld_reduce{_strength(op)}.global{_reduction(op.reduction, words)}"
-    found = _taken(lowering, words, run(lowering, name, words.addresses, words.mask, words.type))
+    words = Words.of(lowering, op)
+    found = words.read(f"multimem.ld_reduce{_strength(op)}.global{words.reduction(op.reduction)}", _is_strong(op))
+    if words.shift is not None:
+        found = (found >> words.shift).resized("i16")
+    result = found.as_float(words.element.name)
     if words.mask is not None:
         outside = transfers.padding(lowering, op, lowering.view(op.view).type)
-        found = lowering.build.select(words.mask, found, lowering.build.bits(found.type, outside))
-    lowering.bind(op.reduced_values, found)
+        result = lowering.build.select(words.mask, result, lowering.build.bits(result.type, outside))
+    lowering.bind(op.reduced_values, result)
     lowering.bind_token(op.result_token)
 
 
 @rules(multimem.MultimemReduceView)
 def lower_reduce(lowering: TtirLowering, op: multimem.MultimemReduceView) -> None:
-    build = lowering.build
-    words = _view_words(lowering, op, op.view, op.index, op.inbounds)
-    value = _placed(lowering, words, lowering.value(op.tile))
+    words = Words.of(lowering, op)
+    value = words.placed(lowering.value(op.tile))
     if words.shift is not None:
-        rest = build.op("arith.shli", build.integer(words.type, NEGATIVE_ZERO), _other_shift(lowering, words.shift))
-        value = build.op("arith.ori", value, rest)
-    name = f"multimem.red{_strength(op)}.global{_reduction(op.reduction, words)}"
-    write_once(lowering, name, words.addresses, words.mask, value)
+        value = value | words.in_other_half(NEGATIVE_ZERO, words.shift)
+    words.write(f"multimem.red{_strength(op)}.global{words.reduction(op.reduction)}", value, once=True)
     lowering.bind_token(op.result_token)
 
 
 @rules(multimem.MultimemStoreView)
 def lower_store(lowering: TtirLowering, op: multimem.MultimemStoreView) -> None:
-    words = _view_words(lowering, op, op.view, op.index, op.inbounds)
-    value = _placed(lowering, words, lowering.value(op.tile))
-    if words.shift is not None:
-        _store_halves(lowering, op, words, words.shift, value)
+    """Store words. Halves take two steps; copies of an element each do this, with the same result in the end."""
+    words = Words.of(lowering, op)
+    value = words.placed(lowering.value(op.tile))
+    if words.shift is None:
+        words.write(f"multimem.st{_strength(op)}.global.b{words.element.bits}", value, _is_strong(op))
+    elif _is_strong(op):
+        why = "with an ordering other than weak: no GPU has multicast stores of 16 bits"
+        raise lowering.unsupported(op, f"cannot store {words.element.name} {why}")
     else:
-        run = write if op.memory_scope is None else write_once
-        name = f"multimem.st{_strength(op)}.global.b{words.element.bits}"
-        run(lowering, name, words.addresses, words.mask, value)
+        for name, operand in (("and", words.in_other_half(0xFFFF, words.shift)), ("or", value)):
+            words.write(f"multimem.red.relaxed.cta.global.{name}.b32", operand, once=False)
     lowering.bind_token(op.result_token)
 
 
-def _store_halves(
-    lowering: TtirLowering, op: multimem.MultimemStoreView, words: Words, shift: TtirValue, value: TtirValue
-) -> None:
-    """Store halves; copies of an element each do this, with the same result in the end."""
-    build = lowering.build
-    if op.memory_scope is not None:
-        why = "with an ordering other than weak: no GPU has multicast stores of 16 bits"
-        raise lowering.unsupported(op, f"cannot store {words.element.name} {why}")
-    kept = build.op("arith.shli", build.integer(words.type, 0xFFFF), _other_shift(lowering, shift))
-    for name, operand in (("and", kept), ("or", value)):
-        write(
-            lowering,
-            f"multimem.red.relaxed.{_SCOPES[MemoryScope.TL_BLK]}.global.{name}.b32",
-            words.addresses,
-            words.mask,
-            operand,
-        )
-
-
-# ---------------------------------------------------------------- names
+def _is_strong(op: Multimem) -> bool:
+    return op.memory_scope is not None
 
 
 def _strength(op: Multimem) -> str:
     """Return the ordering and the scope as PTX writes them."""
-    if op.memory_scope is None:
-        return f".{op.memory_ordering_semantics.text}"
-    return f".{op.memory_ordering_semantics.text}.{_SCOPES[op.memory_scope]}"
+    scope = "" if op.memory_scope is None else f".{_SCOPES[op.memory_scope]}"
+    return f".{op.memory_ordering_semantics.text}{scope}"
 
 
-def _reduction(reduction: MultimemReduction, words: Words) -> str:
-    name, reading = _NAMES[reduction]
-    if not words.element.is_float:
-        return f".{name}.{reading}{words.element.bits}"
-    return f".{name}.{words.element.name}{'' if words.shift is None else 'x2'}"
-
-
-# ---------------------------------------------------------------- words
-
-
-def _view_words(
-    lowering: TtirLowering, op: Op, view: core.Value, index: Sequence[core.Value], inbounds: Sequence[bool]
-) -> Words:
-    """Return the words of the tile at an index."""
-    build = lowering.build
-    if not lowering.arch.has_multicast:
-        raise lowering.unsupported(op, "needs multicast memory, which GPUs have from sm_90 on")
-    found = lowering.view(view)
-    indices = [lowering.value(value) for value in index]
-    pointers, mask = places(lowering, found, indices, inbounds)
-    addresses = build.cast("tt.ptr_to_int", pointers, "i64")
-    if found.type.element.bits != 16:
-        return Words(found.type.element, addresses, mask, None)
-    aligned = build.op("arith.andi", addresses, build.integer(addresses.type, -4))
-    half = build.op(
-        "arith.andi", build.resized(addresses, "i32", signed=False), build.integer(addresses.type.of("i32"), 2)
-    )
-    return Words(found.type.element, aligned, mask, build.op("arith.shli", half, build.integer(half.type, 3)))
-
-
-def _placed(lowering: TtirLowering, words: Words, tile: TtirValue) -> TtirValue:
-    """Return the elements as words in which all other bits are 0."""
-    build = lowering.build
-    bits = build.bitcast(tile, f"i{tile.type.bits}")
-    if words.shift is None:
-        return bits
-    return build.op("arith.shli", build.resized(bits, "i32", signed=False), words.shift)
-
-
-def _taken(lowering: TtirLowering, words: Words, found: TtirValue) -> TtirValue:
-    """Return the elements in words."""
-    build = lowering.build
-    if words.shift is not None:
-        found = build.resized(build.op("arith.shrui", found, words.shift), "i16", signed=False)
-    return build.bitcast(found, words.element.name)
-
-
-def _other_shift(lowering: TtirLowering, shift: TtirValue) -> TtirValue:
-    """Return the bit at which the other half of each word begins."""
-    return lowering.build.op("arith.xori", shift, lowering.build.integer(shift.type, 16))
-
-
+_CLAIM = (
+    "mov.b32 $0, 1; setp.ne.b32 %chosen, $4, 0; "
+    "@%chosen atom.relaxed.gpu.global.exch.b32 $0, [$2], 1; setp.eq.b32 %chosen, $0, 0;"
+)
+"""Sets ``%chosen`` where operand 4 is not 0 and the word at operand 2 was still 0."""
 _LETTERS = {32: "r", 64: "l"}
 """The registers of a width."""
 
 
-def read(lowering: TtirLowering, name: str, addresses: TtirValue, mask: TtirValue | None, type: TtirType) -> TtirValue:
-    """Return the result of ``name result, [address]`` for each address where `mask` holds, elsewhere 0; for every
-    copy."""
-    letter = _LETTERS[type.bits]
-    text = f"mov.b{type.bits} $0, 0; setp.ne.b32 %chosen, $2, 0; @%chosen {name} $0, [$1];"
-    return _run(lowering, text, f"=&{letter},l,r", [addresses, _flags(lowering, addresses, mask)], type)
+@dataclass(frozen=True)
+class Words:
+    """The words that hold the elements of a tile: their addresses as i64, which of them are there (None: all), and for
+    elements of 16 bits where in the word one begins, as i32."""
+
+    lowering: TtirLowering
+    element: t.ElementType
+    addresses: Word
+    mask: TtirValue | None
+    shift: Word | None = None
+
+    @staticmethod
+    def of(lowering: TtirLowering, op: Multimem) -> Words:
+        """Return the words of the tile that an operation is about."""
+        build, view = lowering.build, lowering.view(op.view)
+        if not lowering.arch.has_multicast:
+            raise lowering.unsupported(op, "needs multicast memory, which GPUs have from sm_90 on")
+        pointers, mask = places(lowering, view, [lowering.value(index) for index in op.index], op.inbounds)
+        addresses = Word(build, build.cast("tt.ptr_to_int", pointers, "i64"))
+        if view.type.element.bits != 16:
+            return Words(lowering, view.type.element, addresses, mask)
+        return Words(lowering, view.type.element, addresses & -4, mask, (addresses.resized("i32") & 2) << 3)
+
+    @property
+    def type(self) -> TtirType:
+        return self.addresses.value.type.of(f"i{max(self.element.bits, 32)}")
+
+    def reduction(self, reduction: MultimemReduction) -> str:
+        """Return an operation and the type of its elements as PTX writes them."""
+        name, reading = _NAMES[reduction]
+        if not self.element.is_float:
+            return f".{name}.{reading}{self.element.bits}"
+        return f".{name}.{self.element.name}{'' if self.shift is None else 'x2'}"
+
+    def placed(self, tile: TtirValue) -> Word:
+        """Return the elements as words in which all other bits are 0."""
+        bits = word_of(self.lowering.build, tile)
+        return bits if self.shift is None else bits.resized("i32") << self.shift
+
+    def in_other_half(self, bits: int, shift: Word) -> Word:
+        """Return words with these bits beside the elements."""
+        return shift.constant(bits) << (shift ^ 16)
+
+    def read(self, name: str, once: bool) -> Word:
+        """Return the result of ``name result, [address]`` for each address where `mask` holds, elsewhere 0.
+
+        A thread runs it for every copy that it has of an element, or `once` for each element.
+        """
+        build, bits, letter = self.lowering.build, self.type.bits, _LETTERS[self.type.bits]
+        if not once:
+            text = f"mov.b{bits} $0, 0; setp.ne.b32 %chosen, $2, 0; @%chosen {name} $0, [$1];"
+            return self._run(text, f"=&{letter},l,r", [], self.type)
+        claims, results = self._claims(), self._places(self.type)
+        text = (
+            f".reg .b{bits} %found; {_CLAIM} "
+            f"@%chosen {name} %found, [$1]; @%chosen st.relaxed.gpu.global.b{bits} [$3], %found;"
+        )
+        self._run(text, "=&r,l,l,l,r", [_number(build, claims), _number(build, results)])
+        self.lowering.barrier()
+        found = Word(build, build.load(results))
+        return found if self.mask is None else Word(build, self.mask).choose(found, 0)
+
+    def write(self, name: str, value: Word, once: bool) -> None:
+        """Emit ``name [address], value`` where `mask` holds, for every copy or `once` for each element."""
+        letter = _LETTERS[value.width]
+        if once:
+            claims = _number(self.lowering.build, self._claims())
+            self._run(f"{_CLAIM} @%chosen {name} [$1], $3;", f"=&r,l,l,{letter},r", [claims, value.value])
+        else:
+            text = f"mov.b32 $0, 0; setp.ne.b32 %chosen, $3, 0; @%chosen {name} [$1], $2;"
+            self._run(text, f"=&r,l,{letter},r", [value.value])
+
+    def _run(self, text: str, constraints: str, between: Sequence[TtirValue], type: TtirType | None = None) -> Word:
+        """Emit code whose operands are the addresses, those of `between` and the mask; an i32 unless it has a type."""
+        build, addresses = self.lowering.build, self.addresses.value
+        chosen = build.truth(True, addresses.type.shape) if self.mask is None else self.mask
+        operands = [addresses, *between, build.resized(chosen, "i32", signed=False)]
+        type = type or addresses.type.of("i32")
+        return Word(build, build.asm(f"{{ .reg .pred %chosen; {text} }}", constraints, operands, type, pure=False))
+
+    def _claims(self) -> TtirValue:
+        """Return a word for each element, all 0. In a loop it is that of the iteration before, which must have
+        ended."""
+        type = self.addresses.value.type.of("i32")
+        found = self._places(type)
+        self.lowering.barrier()
+        self.lowering.build.store(found, self.lowering.build.integer(type, 0))
+        self.lowering.barrier()
+        return found
+
+    def _places(self, type: TtirType) -> TtirValue:
+        """Return a place in memory for each element of a tensor."""
+        build = self.lowering.build
+        base = build.bitcast(block_memory(self.lowering, type.count * type.bits // 8), f"!tt.ptr<{type.element}>")
+        return build.op("tt.addptr", build.splat(base, *type.shape), build.numbers(*type.shape))
 
 
-def write(lowering: TtirLowering, name: str, addresses: TtirValue, mask: TtirValue | None, value: TtirValue) -> None:
-    """Emit ``name [address], value`` where `mask` holds; for every copy."""
-    text = f"mov.b32 $0, 0; setp.ne.b32 %chosen, $3, 0; @%chosen {name} [$1], $2;"
-    operands = [addresses, value, _flags(lowering, addresses, mask)]
-    _run(lowering, text, f"=&r,l,{_LETTERS[value.type.bits]},r", operands, addresses.type.of("i32"))
-
-
-def read_once(
-    lowering: TtirLowering, name: str, addresses: TtirValue, mask: TtirValue | None, type: TtirType
-) -> TtirValue:
-    """Call `read` once for each element."""
-    build, bits = lowering.build, type.bits
-    claims, results = _fresh(lowering, addresses.type.of("i32")), _places(lowering, type)
-    text = (
-        f".reg .b{bits} %found; {_claim(4)} "
-        f"@%chosen {name} %found, [$1]; @%chosen st.relaxed.gpu.global.b{bits} [$3], %found;"
-    )
-    operands = [addresses, _number(lowering, claims), _number(lowering, results), _flags(lowering, addresses, mask)]
-    _run(lowering, text, "=&r,l,l,l,r", operands, addresses.type.of("i32"))
-    lowering.barrier()
-    found = load(lowering, results)
-    return found if mask is None else build.select(mask, found, build.integer(type, 0))
-
-
-def write_once(
-    lowering: TtirLowering, name: str, addresses: TtirValue, mask: TtirValue | None, value: TtirValue
-) -> None:
-    """Call `write` once for each element."""
-    claims = _fresh(lowering, addresses.type.of("i32"))
-    text = f"{_claim(4)} @%chosen {name} [$1], $3;"
-    operands = [addresses, _number(lowering, claims), value, _flags(lowering, addresses, mask)]
-    _run(lowering, text, f"=&r,l,l,{_LETTERS[value.type.bits]},r", operands, addresses.type.of("i32"))
-
-
-def _claim(flag: int) -> str:
-    """Set ``%chosen`` where operand `flag` is not 0 and the word at operand 2 was still 0."""
-    return (
-        f"mov.b32 $0, 1; setp.ne.b32 %chosen, ${flag}, 0; "
-        "@%chosen atom.relaxed.gpu.global.exch.b32 $0, [$2], 1; setp.eq.b32 %chosen, $0, 0;"
-    )
-
-
-def _run(
-    lowering: TtirLowering, text: str, constraints: str, operands: Sequence[TtirValue], type: TtirType
-) -> TtirValue:
-    return lowering.build.asm(f"{{ .reg .pred %chosen; {text} }}", constraints, operands, type, pure=False)
-
-
-def _flags(lowering: TtirLowering, addresses: TtirValue, mask: TtirValue | None) -> TtirValue:
-    chosen = lowering.build.truth(True, addresses.type.shape) if mask is None else mask
-    return lowering.build.resized(chosen, I32.element, signed=False)
-
-
-def _fresh(lowering: TtirLowering, type: TtirType) -> TtirValue:
-    """Return a word for each element, all 0. In a loop it is that of the iteration before, which must have ended."""
-    found = _places(lowering, type)
-    lowering.barrier()
-    store(lowering, found, lowering.build.integer(type, 0))
-    lowering.barrier()
-    return found
-
-
-def _places(lowering: TtirLowering, type: TtirType) -> TtirValue:
-    """Return a place in memory for each element of a tensor."""
-    build = lowering.build
-    base = build.bitcast(block_memory(lowering, type.count * type.bits // 8), f"!tt.ptr<{type.element}>")
-    return build.op("tt.addptr", build.splat(base, *type.shape), build.numbers(*type.shape))
-
-
-def _number(lowering: TtirLowering, pointers: TtirValue) -> TtirValue:
-    return lowering.build.cast("tt.ptr_to_int", pointers, "i64")
+def _number(build: Builder, pointers: TtirValue) -> TtirValue:
+    return build.cast("tt.ptr_to_int", pointers, "i64")

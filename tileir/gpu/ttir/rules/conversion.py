@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from tileir.gpu.ttir.forms import held
-from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
 from tileir.gpu.ttir.lib import narrow
-from tileir.gpu.ttir.lib.words import Word, word_of
+from tileir.gpu.ttir.lib.words import Word
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding, Signedness
@@ -58,31 +57,18 @@ def lower_trunci(lowering: TtirLowering, op: TruncI) -> None:
 
 @rules(IToF)
 def lower_itof(lowering: TtirLowering, op: IToF) -> None:
-    source = Word(lowering.build, lowering.value(op.source))
-    signed, target = op.signedness is Signedness.SIGNED, op.to.type.number
+    """Convert by way of f32, which holds every integer in the range of a narrow type; but bf16 and tf32 have the range
+    of f32, so that a second rounding would show."""
+    build, signed, target = lowering.build, op.signedness is Signedness.SIGNED, op.to.type.number
+    source = Word(build, lowering.value(op.source))
     if source.width == 1:
         source = source.resized("i32", signed)
-    if target is t.F64:
-        lowering.bind(op.to, _converted(source, "f64", signed))
+    if source.width > 16 and target in (t.BF16, t.TF32):
+        number = build.vendor.odd_f32(source.value, signed)
     else:
-        odd = _shows_second_rounding(source, target)
-        number = (
-            lowering.build.vendor.odd_f32(lowering.build, source.value, signed)
-            if odd
-            else _converted(source, "f32", signed)
-        )
-        lowering.bind(op.to, _encoded(lowering, number, target, Rounding.NEAREST_EVEN))
-
-
-def _converted(source: Word, element: str, signed: bool) -> TtirValue:
-    """Return the integer rounded to nearest even."""
-    return source.build.cast("arith.sitofp" if signed else "arith.uitofp", source.value, element)
-
-
-def _shows_second_rounding(source: Word, target: t.ElementType) -> bool:
-    """Return whether a second rounding shows: f32 holds every integer in the range of a narrow type, but bf16 and tf32
-    have the range of f32."""
-    return source.width > 16 and target in (t.BF16, t.TF32)
+        nearest = "arith.sitofp" if signed else "arith.uitofp"
+        number = build.cast(nearest, source.value, "f64" if target is t.F64 else "f32")
+    lowering.bind(op.to, number if target is t.F64 else _encoded(lowering, number, target, Rounding.NEAREST_EVEN))
 
 
 # ---------------------------------------------------------------- floats to integers
@@ -96,19 +82,15 @@ def lower_ftoi(lowering: TtirLowering, op: FToI) -> None:
     number = lowering.value(op.source)
     if element is not t.F64:
         number = _decoded(lowering, number, element)
-    if op.to.type.number is t.I1:
-        lowering.bind(op.to, _is_nonzero(lowering.build, number))
+    build, target = lowering.build, op.to.type.number
+    if target is t.I1:
+        lowering.bind(op.to, build.compare_float("une", number, build.bits(number.type, 0)))
         return
-    bits, signed = op.to.type.number.bits, op.signedness is Signedness.SIGNED
-    whole = Word(lowering.build, lowering.build.vendor.truncated(lowering.build, number, max(bits, 32), signed))
+    bits, signed = target.bits, op.signedness is Signedness.SIGNED
+    whole = Word(build, build.vendor.truncated(number, max(bits, 32), signed))
     if bits < 32:
         whole = _saturated(whole, bits, signed).resized(f"i{bits}")
     lowering.bind(op.to, whole.value)
-
-
-def _is_nonzero(build: Builder, number: TtirValue) -> TtirValue:
-    """Emit a test of whether a number is nonzero or NaN."""
-    return build.compare_float("une", number, build.bits(number.type, 0))
 
 
 def _saturated(whole: Word, bits: int, signed: bool) -> Word:
@@ -124,36 +106,29 @@ def _saturated(whole: Word, bits: int, signed: bool) -> Word:
 @rules(FToF)
 def lower_ftof(lowering: TtirLowering, op: FToF) -> None:
     source, target = op.source.type.number, op.to.type.number
-    number, build = lowering.value(op.source), lowering.build
+    number, build, widens = lowering.value(op.source), lowering.build, target.layout.contains(source.layout)
     if source is t.F64:
         result = _from_f64(lowering, number, target, op.rounding_mode)
     elif target is t.F64:
         result = build.cast("arith.extf", _decoded(lowering, number, source), "f64")
-    elif _is_native_pair(lowering, source, target):
+    elif lowering.arch.has_fp8 and t.F16 in (source, target) and not {source, target}.isdisjoint(narrow.NATIVE):
         result = narrow.native_conversion(build, number, held(target), narrows=source is t.F16)
-    elif target is t.TF32 and target.layout.contains(source.layout):
+    elif target is t.TF32 and widens:
         result = _decoded(lowering, number, source)
     elif target is t.TF32 and op.rounding_mode is Rounding.NEAREST_EVEN and lowering.arch.rounds_to_tf32:
         result = _nearest_tf32(lowering, op)
     else:
-        mode = Rounding.NEAREST_EVEN if target.layout.contains(source.layout) else op.rounding_mode
+        mode = Rounding.NEAREST_EVEN if widens else op.rounding_mode
         result = _encoded(lowering, _decoded(lowering, number, source), target, mode)
     lowering.bind(op.to, result)
 
 
-def _is_native_pair(lowering: TtirLowering, source: t.ElementType, target: t.ElementType) -> bool:
-    """Return whether the hardware converts between f16 and this 8-bit format without f32."""
-    pair = {source, target}
-    return lowering.arch.has_fp8 and t.F16 in pair and not pair.isdisjoint(narrow.NATIVE)
-
-
 def _nearest_tf32(lowering: TtirLowering, op: FToF) -> TtirValue:
     """Round to tf32 with an instruction that leaves the unused bits undefined; products ignore them."""
-    build, number = lowering.build, lowering.value(op.source)
-    words = build.vendor.nearest_tf32(build, number)
+    words = Word(lowering.build, lowering.build.vendor.nearest_tf32(lowering.value(op.source)))
     if not lowering.users.only_multiplied(op.to):
-        words = build.op("arith.andi", words, build.integer(words.type, t.TF32_MASK))
-    return build.bitcast(words, "f32")
+        words = words & t.TF32_MASK
+    return words.as_float("f32")
 
 
 def _decoded(lowering: TtirLowering, value: TtirValue, element: t.ElementType) -> TtirValue:
@@ -168,16 +143,7 @@ def _from_f64(lowering: TtirLowering, number: TtirValue, target: t.ElementType, 
     """Round an f64: GPUs round to f32 and f16 by themselves; other formats are reached by way of f32."""
     build = lowering.build
     if target not in (t.F32, t.F16):
-        return _encoded(lowering, _odd_from_f64(build, number), target, mode)
+        return _encoded(lowering, narrow.odd_f32(build, number), target, mode)
     if mode is Rounding.NEAREST_EVEN:
         return build.cast("arith.truncf", number, target.name)
-    return build.vendor.directed(build, number, target.name, mode)
-
-
-def _odd_from_f64(build: Builder, number: TtirValue) -> TtirValue:
-    """Return the f32 towards zero, its last bit set if it is not exact: a rounding to fewer bits is single (Boldo and
-    Melquiond, 2008)."""
-    near = build.vendor.directed(build, number, "f32", Rounding.ZERO)
-    back = build.cast("arith.extf", near, "f64")
-    inexact = Word(build, build.compare_float("one", back, number)).resized("i32")
-    return (word_of(build, near) | inexact).as_float("f32")
+    return build.vendor.directed(number, target.name, mode)

@@ -7,9 +7,7 @@ different elements. Triton's compiler moves pointers by signed 32-bit and 64-bit
 from __future__ import annotations
 
 from tileir.gpu.ttir.forms import stored
-from tileir.gpu.ttir.ir import code
-from tileir.gpu.ttir.ir.builder import Builder
-from tileir.gpu.ttir.ir.code import I32, ConstantBits, TtirType, TtirValue
+from tileir.gpu.ttir.ir.code import I32, TtirValue
 from tileir.gpu.ttir.lib.transfers import from_memory
 from tileir.gpu.ttir.lowering import ConstantMemory, GlobalMemory, Lower, TtirLowering
 from tileir.ir import types as t
@@ -17,13 +15,6 @@ from tileir.ir.rules import Rules
 from tileir.ops import core
 
 rules: Rules[Lower] = Rules()
-
-_LOAD: dict[str, code.TtirAttribute | ConstantBits] = {
-    "operandSegmentSizes": (1, 0, 0),
-    "cache": 1,
-    "evict": 1,
-    "isVolatile": False,
-}
 
 
 @rules(core.Constant)
@@ -40,8 +31,7 @@ def _from_constant_memory(lowering: TtirLowering, type: t.TileType, data: bytes)
     build, element = lowering.build, type.number
     address = lowering.parameter(ConstantMemory(data), stored(element))
     addresses = build.op("tt.addptr", build.splat(address, type.count), build.range(type.count))
-    loaded = build.insert("tt.load", [addresses], [TtirType(stored(element), (type.count,))], dict(_LOAD))
-    return build.reshape(from_memory(build, element, loaded[0]), *type.shape)
+    return build.reshape(from_memory(build, element, build.load(addresses)), *type.shape)
 
 
 @rules(core.GetTileBlockId, core.GetNumTileBlocks)
@@ -77,10 +67,5 @@ def lower_offset(lowering: TtirLowering, op: core.Offset) -> None:
     if offset.type.bits < I32.bits:
         offset = build.resized(offset, "i32", signed=True)
     if op.ptr.type.pointer.pointee.memory_bits < 8:
-        offset = _halved(build, offset)
+        offset = build.op("arith.divsi", offset, build.integer(offset.type, 2))  # half, rounded toward 0
     lowering.bind(op.result, build.op("tt.addptr", lowering.value(op.ptr), offset))
-
-
-def _halved(build: Builder, offset: TtirValue) -> TtirValue:
-    """Return half of each number, rounded toward 0."""
-    return build.op("arith.divsi", offset, build.integer(offset.type, 2))

@@ -147,4 +147,4 @@ def _moved(lowering: TtirLowering, source: TtirValue) -> TtirValue:
     """Return integers through a register of 32 or 64 bits."""
     build, narrow = lowering.build, source.type.element
     wide = source if source.type.bits == 64 else build.resized(source, I32.element, signed=False)
-    return build.resized(build.vendor.opaque(build, wide), narrow, signed=False)
+    return build.resized(build.vendor.opaque(wide), narrow, signed=False)

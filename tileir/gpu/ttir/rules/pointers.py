@@ -5,6 +5,7 @@ The hint `latency` is not used: how far ahead loads are issued is for Triton's c
 
 from __future__ import annotations
 
+from tileir.gpu.ttir.ir.builder import MemoryOrder
 from tileir.gpu.ttir.ir.code import TtirValue
 from tileir.gpu.ttir.lib import transfers
 from tileir.gpu.ttir.lib.transfers import aligned, block_memory
@@ -32,9 +33,7 @@ def lower_load_ptr(lowering: TtirLowering, op: pointers.LoadPtr) -> None:
     mask = _optional(lowering, op.mask)
     padding = _optional(lowering, op.paddingValue)
     other = None if padding is None else transfers.to_memory(build, element, padding)
-    found = transfers.load(
-        lowering, lowering.value(op.source), mask, other, op.memory_ordering_semantics, op.memory_scope
-    )
+    found = build.load(lowering.value(op.source), mask, other, MemoryOrder.of(op))
     if element is t.F4E2M1FN:
         found = build.op("arith.andi", found, build.integer(found.type, 15))
     lowering.bind(op.result, transfers.from_memory(build, element, found))
@@ -44,15 +43,8 @@ def lower_load_ptr(lowering: TtirLowering, op: pointers.LoadPtr) -> None:
 @rules(pointers.StorePtr)
 def lower_store_ptr(lowering: TtirLowering, op: pointers.StorePtr) -> None:
     elements = transfers.to_memory(lowering.build, pointee(op.destination), lowering.value(op.value))
-    mask = _optional(lowering, op.mask)
-    transfers.store(
-        lowering,
-        lowering.value(op.destination),
-        elements,
-        mask,
-        op.memory_ordering_semantics,
-        op.memory_scope,
-    )
+    places, mask = lowering.value(op.destination), _optional(lowering, op.mask)
+    lowering.build.store(places, elements, mask, MemoryOrder.of(op))
     lowering.bind_token(op.result_token)
 
 
@@ -106,5 +98,5 @@ def lower_gdc_wait(lowering: TtirLowering, op: pointers.GdcWait) -> None:
 def lower_memory_fence_alias(lowering: TtirLowering, op: pointers.MemoryFenceAlias) -> None:
     """Give every thread a fence, between the barrier in front and its next access."""
     build = lowering.build
-    build.vendor.fence_aliases(build, lambda: build.bitcast(block_memory(lowering, 4), "!tt.ptr<i32>"))
+    build.vendor.fence_aliases(lambda: build.bitcast(block_memory(lowering, 4), "!tt.ptr<i32>"))
     lowering.bind_token(op.result_token)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tileir.gpu.ttir.forms import LoweredTensorView, LoweredTileView, stored
+from tileir.gpu.ttir.ir.builder import MemoryOrder
 from tileir.gpu.ttir.ir.code import TtirValue
 from tileir.gpu.ttir.lib import descriptors, scalars, transfers
 from tileir.gpu.ttir.lib.nibbles import load_nibbles, store_nibbles
@@ -15,7 +16,6 @@ from tileir.gpu.ttir.lib.tiling import TileAxis, axes_at, inside, pointers, sque
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import core
 from tileir.ir import types as t
-from tileir.ir.attributes import MemoryOrdering, MemoryScope
 from tileir.ir.rules import Rules
 from tileir.ops import views
 
@@ -100,19 +100,15 @@ def load_tile(
     return lowering.build.reshape(loaded, *view.type.tile_shape)
 
 
-def _order(op: views.LoadView | views.StoreView) -> tuple[MemoryOrdering, MemoryScope | None]:
-    return op.memory_ordering_semantics, op.memory_scope
-
-
 def _gathered(lowering: TtirLowering, op: views.LoadView, view: LoweredTileView, axes: Sequence[TileAxis]) -> TtirValue:
     """Return the tile as it lies in memory, without dimensions of one element, by the addresses of its elements."""
     kept = squeezed(axes)
     outside = transfers.padding(lowering, op, view.type)
     if view.type.element is t.F4E2M1FN:
-        return load_nibbles(lowering, view.tensor.base, axes, outside, *_order(op))
+        return load_nibbles(lowering, view.tensor.base, axes, outside, MemoryOrder.of(op))
     found = pointers(lowering, view.tensor.base, axes, kept)
     other = lowering.build.bits(found.type.of(stored(view.type.element)), outside)
-    return transfers.load(lowering, found, inside(lowering, axes, kept), other, *_order(op))
+    return lowering.build.load(found, inside(lowering, axes, kept), other, MemoryOrder.of(op))
 
 
 @rules(views.StoreView)
@@ -135,7 +131,7 @@ def store_tile(
     axes = axes_at(lowering, view, indices, op.inbounds)
     kept, base = squeezed(axes), view.tensor.base
     if view.type.element is t.F4E2M1FN:
-        store_nibbles(lowering, base, axes, values, *_order(op))
+        store_nibbles(lowering, base, axes, values, MemoryOrder.of(op))
     else:
         places = pointers(lowering, base, axes, kept)
-        transfers.store(lowering, places, values, inside(lowering, axes, kept), *_order(op))
+        lowering.build.store(places, values, inside(lowering, axes, kept), MemoryOrder.of(op))

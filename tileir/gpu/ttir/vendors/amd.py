@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from tileir.gpu.ttir.ir.builder import Builder
-from tileir.gpu.ttir.ir.code import TtirType, TtirValue
+from tileir.gpu.ttir.ir.builder import Builder, MemoryOrder, VendorInstructions
+from tileir.gpu.ttir.ir.code import I32, TtirValue
+from tileir.gpu.ttir.lib.narrow import odd_f32
 from tileir.gpu.ttir.lib.words import Word, word_of
-from tileir.ir.attributes import Rounding
+from tileir.ir.attributes import AtomicMode, MemoryOrdering, MemoryScope, Rounding
 
 _FRACTION, _BIAS = 52, 1023
 _SIGN, _INFINITY = 1 << 63, 0x7FF << _FRACTION
@@ -110,53 +111,50 @@ _OF_F64 = {
 _APPROXIMATE_DIVISOR_LIMIT = 2.0**126
 _TO_ODD = 11
 """Bits by which an i64 is longer than the fraction of f64."""
-ACQ_REL, DEVICE, OR = 4, 1, 2
-"""The numbers of ``tt.atomic_rmw``."""
 
 
-class AmdInstructions:
+class AmdInstructions(VendorInstructions):
     """See `ir.builder.VendorInstructions`."""
 
     library_prefix = "__ocml_"
 
-    def library(self, build: Builder, name: str, *operands: TtirValue) -> TtirValue:
-        return build.library(f"{self.library_prefix}{name}_{operands[0].type.element}", *operands)
+    def library(self, name: str, *operands: TtirValue) -> TtirValue:
+        return self.build.library(f"{self.library_prefix}{name}_{operands[0].type.element}", *operands)
 
-    def rounded(self, build: Builder, name: str, mode: Rounding, flush: bool, *operands: TtirValue) -> TtirValue:
+    def rounded(self, name: str, mode: Rounding, flush: bool, *operands: TtirValue) -> TtirValue:
         if flush:
-            flushed = (_flushed(build, operand) for operand in operands)
-            return _flushed(build, self._rounded(build, name, mode, *flushed))
-        return self._rounded(build, name, mode, *operands)
-
-    def _rounded(self, build: Builder, name: str, mode: Rounding, *operands: TtirValue) -> TtirValue:
+            flushed = (_flushed(self.build, operand) for operand in operands)
+            return _flushed(self.build, self.rounded(name, mode, False, *flushed))
         if mode is Rounding.NEAREST_EVEN:
-            return build.op(_PRECISE.get(name, _NEAREST[name]), *operands)
+            return self.build.op(_PRECISE.get(name, _NEAREST[name]), *operands)
         if operands[0].type.element == "f64":
-            return _directed_f64(build, name, mode, *operands)
-        wide = [build.cast("arith.extf", operand, "f64") for operand in operands]
-        return self.directed(build, _wide_result(build, name, mode, *wide), "f32", mode)
+            return _directed_f64(self.build, name, mode, *operands)
+        wide = [self.build.cast("arith.extf", operand, "f64") for operand in operands]
+        return self.directed(_wide_result(self.build, name, mode, *wide), "f32", mode)
 
-    def approximate(self, build: Builder, name: str, flush: bool, *operands: TtirValue) -> TtirValue:
+    def approximate(self, name: str, flush: bool, *operands: TtirValue) -> TtirValue:
+        build = self.build
         if flush and name == "ex2.approx":
             return build.op("math.exp2", *operands)  # one instruction, with subnormals as zeros
         given = [_flushed(build, operand) if flush else operand for operand in operands]
         if name in _LIBRARY_NAMES:
-            result = self.library(build, _LIBRARY_NAMES[name], *given)
+            result = self.library(_LIBRARY_NAMES[name], *given)
         else:
             result = build.op(_PRECISE[name.partition(".")[0]], *given)
         if name == "div.approx":
             result = _vanishing(build, result, *given)
         return _flushed(build, result) if flush else result
 
-    def extreme(self, build: Builder, name: str, propagate_nan: bool, *operands: TtirValue) -> TtirValue:
+    def extreme(self, name: str, propagate_nan: bool, *operands: TtirValue) -> TtirValue:
         table = _NAN_WINS if propagate_nan else _NEAREST
-        return build.op(table[name], *(_flushed(build, operand) for operand in operands))
+        return self.build.op(table[name], *(_flushed(self.build, operand) for operand in operands))
 
-    def reciprocal(self, build: Builder, number: TtirValue) -> TtirValue:
-        return build.op("arith.divf", build.float(number.type, 1.0), number)
+    def reciprocal(self, number: TtirValue) -> TtirValue:
+        return self.build.op("arith.divf", self.build.float(number.type, 1.0), number)
 
-    def truncated(self, build: Builder, number: TtirValue, bits: int, signed: bool) -> TtirValue:
+    def truncated(self, number: TtirValue, bits: int, signed: bool) -> TtirValue:
         """Return the conversion of TTIR within the range of the type, which is where it is defined."""
+        build = self.build
         low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
         below = build.compare_float("ole", number, build.float(number.type, float(low if signed else -1)))
         above = build.compare_float("oge", number, build.float(number.type, float(high)))
@@ -168,11 +166,12 @@ class AmdInstructions:
         whole = Word(build, below).choose(whole.constant(low), whole)
         return Word(build, above).choose(whole.constant(high - 1), whole).value
 
-    def odd_f32(self, build: Builder, source: TtirValue, signed: bool) -> TtirValue:
-        return _odd_narrowed(self, build, _odd_f64(Word(build, source), signed))
+    def odd_f32(self, source: TtirValue, signed: bool) -> TtirValue:
+        return odd_f32(self.build, _odd_f64(Word(self.build, source), signed))
 
-    def directed(self, build: Builder, number: TtirValue, element: str, mode: Rounding) -> TtirValue:
+    def directed(self, number: TtirValue, element: str, mode: Rounding) -> TtirValue:
         """Return the nearest, moved by a step if it is on the wrong side."""
+        build = self.build
         near = build.cast("arith.truncf", number, element)
         back = build.cast("arith.extf", near, number.type.element)
         word = word_of(build, near)
@@ -184,21 +183,20 @@ class AmdInstructions:
         away, closer = (word - 1, word + 1) if upwards else (word + 1, word - 1)
         return Word(build, wrong).choose(word.is_negative.choose(away, closer), word).as_float(element)
 
-    def nearest_tf32(self, build: Builder, number: TtirValue) -> TtirValue:
+    def nearest_tf32(self, number: TtirValue) -> TtirValue:
         raise AssertionError("no architecture of AMD rounds to tf32")
 
-    def opaque(self, build: Builder, value: TtirValue) -> TtirValue:
-        return build.asm("; $0", "=v,0", [value], value.type, pure=False)
+    def opaque(self, value: TtirValue) -> TtirValue:
+        return self.build.asm("; $0", "=v,0", [value], value.type, pure=False)
 
-    def unforeseen(self, build: Builder, value: TtirValue) -> TtirValue:
+    def unforeseen(self, value: TtirValue) -> TtirValue:
         return value
 
-    def fence_aliases(self, build: Builder, word: Callable[[], TtirValue]) -> None:
+    def fence_aliases(self, word: Callable[[], TtirValue]) -> None:
         """Emit an atomic operation with the fences of an acquire and a release: memory has no other order here."""
-        nothing, all_set = build.integer(TtirType("i32"), 0), build.truth(True)
-        build.op(
-            "tt.atomic_rmw", word(), nothing, all_set, type=nothing.type, atomic_rmw_op=OR, sem=ACQ_REL, scope=DEVICE
-        )
+        nothing, all_set = self.build.integer(I32, 0), self.build.truth(True)
+        order = MemoryOrder(MemoryOrdering.ACQ_REL, MemoryScope.DEVICE)
+        self.build.atomic(AtomicMode.OR, word(), nothing, all_set, order)
 
 
 # ---------------------------------------------------------------- subnormals
@@ -283,10 +281,3 @@ def _odd_f64(source: Word, signed: bool) -> TtirValue:
     odd = build.cast(convert, (shifted | sticky).value, "f64")
     scaled = build.op("arith.mulf", odd, build.float(odd.type, float(1 << _TO_ODD)))
     return build.select(small.value, exact, scaled)
-
-
-def _odd_narrowed(table: AmdInstructions, build: Builder, number: TtirValue) -> TtirValue:
-    """Return the f32 towards zero, its last bit set if it is not exact."""
-    near = table.directed(build, number, "f32", Rounding.ZERO)
-    inexact = Word(build, build.compare_float("one", build.cast("arith.extf", near, "f64"), number))
-    return (word_of(build, near) | inexact.resized("i32")).as_float("f32")

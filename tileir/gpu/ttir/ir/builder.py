@@ -97,11 +97,41 @@ class Builder:
     @contextmanager
     def region(self, *types: TtirType) -> Iterator[TtirBlock]:
         """Make a block with arguments of the types; the instructions made meanwhile are appended to it."""
-        outer, self.block = self.block, TtirBlock(types)
+        with self.at(TtirBlock(types)) as block:
+            yield block
+
+    @contextmanager
+    def at(self, block: TtirBlock) -> Iterator[TtirBlock]:
+        """Append the instructions made meanwhile to `block`."""
+        outer, self.block = self.block, block
         try:
-            yield self.block
+            yield block
         finally:
             self.block = outer
+
+    @contextmanager
+    def where(self, condition: TtirValue) -> Iterator[None]:
+        """Run the instructions made meanwhile if the scalar `condition` holds."""
+        with self.region() as then:
+            yield
+            self.effect("scf.yield")
+        with self.region() as otherwise:
+            self.effect("scf.yield")
+        self.insert("scf.if", [condition], regions=[then, otherwise])
+
+    def repeated(
+        self,
+        count: int,
+        initial: Sequence[TtirValue],
+        step: Callable[[TtirValue, list[TtirValue]], Sequence[TtirValue]],
+    ) -> list[TtirValue]:
+        """Return the values that `step` carries after `count` rounds; it gets the number of the round, an i32."""
+        types = [value.type for value in initial]
+        with self.region(I32, *types) as body:
+            number, *values = body.arguments
+            self.effect("scf.yield", *step(number, values))
+        bounds = [self.integer(I32, bound) for bound in (0, count, 1)]
+        return self.insert("scf.for", [*bounds, *initial], types, regions=[body])
 
     # --- constants
 
@@ -151,6 +181,8 @@ class Builder:
 
     def transpose(self, value: TtirValue, *order: int) -> TtirValue:
         """Transpose: axis i of the result is axis ``order[i]`` of `value`."""
+        if order == tuple(range(len(order))):
+            return value
         shape = tuple(value.type.shape[axis] for axis in order)
         return self.op("tt.trans", value, type=value.type.shaped(*shape), order=tuple(order))
 
@@ -174,6 +206,15 @@ class Builder:
             total = self.op("arith.addi", total, scaled)
             stride *= shape[axis]
         return total
+
+    def places(self, number: TtirValue, *shape: int) -> list[TtirValue]:
+        """Return the position along each axis of `shape` of an element, from its number in row-major order."""
+        found: list[TtirValue] = []
+        for extent in reversed(shape):
+            count = self.integer(I32, extent)
+            found.insert(0, self.op("arith.remui", number, count))
+            number = self.op("arith.divui", number, count)
+        return found
 
     # --- element by element
 

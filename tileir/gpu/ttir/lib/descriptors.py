@@ -30,7 +30,6 @@ from tileir.gpu.ttir.analysis.hints import allows_tma, bytes_of, comes_of_produc
 from tileir.gpu.ttir.forms import LoweredTensorView, LoweredTileView, stored
 from tileir.gpu.ttir.ir.code import I32, TtirType, TtirValue
 from tileir.gpu.ttir.lib import scalars
-from tileir.gpu.ttir.lib.mailbox_writes import where
 from tileir.gpu.ttir.lib.tiling import MAX_I32
 from tileir.gpu.ttir.lowering import TtirLowering
 from tileir.ir import types as t
@@ -183,7 +182,7 @@ def _require_narrow(lowering: TtirLowering, extent: TtirValue) -> None:
         told = lowering.expression(extent)
         assert told is not None, extent
         lowering.narrow.append(told)
-        with where(build, build.compare("ugt", extent, scalars.number(lowering, MAX_I32))):
+        with build.where(build.compare("ugt", extent, scalars.number(lowering, MAX_I32))):
             build.asm("trap;", "=r", [], I32, pure=False)
 
 
@@ -291,18 +290,14 @@ def loaded(lowering: TtirLowering, view: LoweredTileView, indices: Sequence[Ttir
     type = TtirType(stored(view.type.element), tuple(counts[position] for position in box.order))
     tile = build.op("tt.descriptor_load", view.descriptor, *box.starts, type=type, cache=1, evict=1)
     tile = build.reshape(tile, *(counts[position] for position in box.kept))
-    return _turned(lowering, tile, [box.kept.index(position) for position in sorted(box.kept)])
+    return build.transpose(tile, *(box.kept.index(position) for position in sorted(box.kept)))
 
 
 def store(lowering: TtirLowering, view: LoweredTileView, indices: Sequence[TtirValue], tile: TtirValue) -> None:
     """Write the elements of a tile, as they lie in memory and without dimensions of one element, that lie in the
     tensor."""
     assert view.descriptor is not None
-    box = _box(lowering, view, indices)
-    tile = _turned(lowering, tile, [sorted(box.kept).index(position) for position in box.kept])
-    tile = lowering.build.reshape(tile, *(view.type.tile_shape[position] for position in box.order))
-    lowering.build.effect("tt.descriptor_store", view.descriptor, tile, *box.starts)
-
-
-def _turned(lowering: TtirLowering, tile: TtirValue, order: Sequence[int]) -> TtirValue:
-    return tile if list(order) == sorted(order) else lowering.build.transpose(tile, *order)
+    build, box = lowering.build, _box(lowering, view, indices)
+    tile = build.transpose(tile, *(sorted(box.kept).index(position) for position in box.kept))
+    tile = build.reshape(tile, *(view.type.tile_shape[position] for position in box.order))
+    build.effect("tt.descriptor_store", view.descriptor, tile, *box.starts)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from tileir.gpu import mailbox
 from tileir.gpu.ttir.ir.builder import RELAXED, Builder
@@ -13,24 +12,13 @@ from tileir.ir import core
 from tileir.ir.attributes import AtomicMode
 
 
-@contextmanager
-def where(build: Builder, condition: TtirValue) -> Iterator[None]:
-    """Run the instructions made meanwhile if the scalar `condition` holds."""
-    with build.region() as then:
-        yield
-        build.effect("scf.yield")
-    with build.region() as otherwise:
-        build.effect("scf.yield")
-    build.insert("scf.if", [condition], regions=[then, otherwise])
-
-
 def post_failure(lowering: TtirLowering, site: int, condition: TtirValue) -> None:
     """Report that an assertion has failed, unless another block or operation has been first."""
     build = lowering.build
     none, mine = build.integer(I32, 0), build.integer(I32, site)
     status = _at(build, _mailbox(lowering), mailbox.FAILED_SITE, "i32")
     found = build.insert("tt.atomic_cas", [status, none, mine], [I32], RELAXED.attributes())[0]
-    with where(build, build.compare("eq", found, none)):
+    with build.where(build.compare("eq", found, none)):
         _store_block(build, _mailbox(lowering), mailbox.FAILED_BLOCK)
         _store_tile(build, _mailbox(lowering), mailbox.CONDITION, condition)
 
@@ -42,7 +30,7 @@ def post_record(lowering: TtirLowering, site: int, tiles: Sequence[core.Value]) 
     claimed = _added(lowering, mailbox.CLAIMED, size)
     end = build.op("arith.addi", claimed, build.integer(I64, size))
     fits = build.compare("sle", end, _loaded(lowering, mailbox.CAPACITY))
-    with where(build, fits):
+    with build.where(fits):
         record = _mailbox(lowering)
         for distance in (_loaded(lowering, mailbox.BEGIN), claimed):
             record = build.op("tt.addptr", record, distance)
@@ -50,7 +38,7 @@ def post_record(lowering: TtirLowering, site: int, tiles: Sequence[core.Value]) 
         _store_block(build, record, mailbox.RECORD_BLOCK)
         for place, tile in zip(places, tiles):
             _store_tile(build, record, place, lowering.value(tile))
-    with where(build, build.inverted(fits)):
+    with build.where(build.inverted(fits)):
         _added(lowering, mailbox.LOST, 1)
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tileir.gpu.ttir.ir.builder import RELAXED, WEAK, Builder, MemoryOrder
+from tileir.gpu.ttir.ir.builder import RELAXED, WEAK, MemoryOrder
 from tileir.gpu.ttir.ir.code import I64, TtirValue
 from tileir.gpu.ttir.lib import scalars
+from tileir.gpu.ttir.lib.subtiles import halves, joined
 from tileir.gpu.ttir.lib.tiling import TileAxis, inside, offsets, pointers, squeezed, surely_inside
 from tileir.gpu.ttir.lib.words import Word
 from tileir.gpu.ttir.lowering import TtirLowering
@@ -45,7 +46,7 @@ def load_nibbles(
         mask = inside(lowering, axes, kept)
     found = Word(build, build.load(places, mask, build.bits(places.type.of("i8"), outside * BOTH), order))
     if packed is not None:
-        return _interleaved(build, (found & 15).value, (found >> 4).value, packed.pairs)
+        return joined(build, (found & 15).value, (found >> 4).value, packed.pairs, by_turns=True)
     return numbers.resized("i1").choose(found >> 4, found & 15).value
 
 
@@ -57,7 +58,7 @@ def store_nibbles(
     if packed is None:
         _store_each(lowering, base, axes, tile, order)
         return
-    low, high = (Word(build, half) for half in _parted(build, tile, packed.pairs))
+    low, high = (Word(build, half) for half in halves(build, tile, packed.pairs, by_turns=True))
     both = low | (high << 4)
     places = pointers(lowering, base, packed.axes, packed.kept)
     build.store(places, both.value, inside(lowering, packed.axes, packed.kept), order)
@@ -101,26 +102,6 @@ def _by_pairs(lowering: TtirLowering, axis: TileAxis, paired: bool) -> TileAxis:
     above = scalars.total(lowering, axis.extent, scalars.number(lowering, 1))
     start, extent = (scalars.quotient(lowering, value, 2) for value in (axis.start, above))
     return replace(axis, start=start, extent=extent)
-
-
-def _interleaved(build: Builder, first: TtirValue, second: TtirValue, axis: int) -> TtirValue:
-    """Return the elements of two tensors by turns along `axis`."""
-    shape = list(first.type.shape)
-    rank = len(shape)
-    pairs = build.op("tt.join", first, second, type=first.type.shaped(*shape, 2))
-    shape[axis] *= 2
-    return build.reshape(build.transpose(pairs, *range(axis + 1), rank, *range(axis + 1, rank)), *shape)
-
-
-def _parted(build: Builder, tile: TtirValue, axis: int) -> tuple[TtirValue, TtirValue]:
-    """Return the even and the odd elements along `axis`."""
-    shape = list(tile.type.shape)
-    shape[axis : axis + 1] = [shape[axis] // 2, 2]
-    rank = len(shape)
-    pairs = build.transpose(build.reshape(tile, *shape), *(i for i in range(rank) if i != axis + 1), axis + 1)
-    half = tile.type.shaped(*pairs.type.shape[:-1])
-    even, odd = build.insert("tt.split", [pairs], [half, half])
-    return even, odd
 
 
 # ---------------------------------------------------------------- element by element

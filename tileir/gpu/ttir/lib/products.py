@@ -9,7 +9,7 @@ from tileir.gpu.arch import Arch
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
 from tileir.gpu.ttir.lib.narrow import as_half, decoded
-from tileir.gpu.ttir.lib.subtiles import cropped, padded, parts
+from tileir.gpu.ttir.lib.subtiles import cropped, halves, padded, parts
 from tileir.gpu.ttir.lib.words import Word
 from tileir.gpu.ttir.lowering import TtirLowering
 from tileir.ir import types as t
@@ -134,10 +134,7 @@ def _by_hardware(build: Builder, scaled: ScaledOperands) -> TtirValue:
 
 def _paired(build: Builder, codes: TtirValue) -> TtirValue:
     """Join two 4-bit codes in each byte along the last axis, the first in the low half."""
-    rows, columns = codes.type.shape
-    pairs = build.reshape(codes, rows, columns // 2, 2)
-    type = codes.type.shaped(rows, columns // 2)
-    low, high = (Word(build, half) for half in build.insert("tt.split", [pairs], [type, type]))
+    low, high = (Word(build, half) for half in halves(build, codes, 1, by_turns=True))
     return (low | (high << 4)).value
 
 

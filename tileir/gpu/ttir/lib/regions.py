@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from tileir.analysis.structure import EXITS, RegionExit
@@ -13,6 +12,7 @@ from tileir.gpu.ttir.forms import flat_types, flattened
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import I32, I64, TtirBlock, TtirType, TtirValue
 from tileir.gpu.ttir.lib.mailbox_writes import post_failure
+from tileir.gpu.ttir.lib.subtiles import reduced
 from tileir.gpu.ttir.lowering import TtirLowering
 from tileir.ir import core
 from tileir.ir import types as t
@@ -270,18 +270,9 @@ def _chosen(build: Builder, condition: TtirValue, branches: Sequence[tuple[TtirB
     """Make two blocks the branches of an ``scf.if``."""
     layout = ResultLayout(outcome for _, outcome in branches)
     for block, outcome in branches:
-        with _at_end(build, block):
+        with build.at(block):
             build.effect("scf.yield", *layout.packed(build, outcome))
     return layout.unpacked(build.insert("scf.if", [condition], layout.types, regions=[block for block, _ in branches]))
-
-
-@contextmanager
-def _at_end(build: Builder, block: TtirBlock) -> Iterator[None]:
-    outer, build.block = build.block, block
-    try:
-        yield
-    finally:
-        build.block = outer
 
 
 # ---------------------------------------------------------------- if and loop
@@ -334,16 +325,12 @@ def all_hold(build: Builder, condition: TtirValue) -> TtirValue:
     if not condition.type.is_tensor:
         return condition
     found = build.resized(condition, "i32", signed=False)
-    while found.type.is_tensor:
-        found = _least_along_last(build, found)
+    for axis in reversed(range(len(found.type.shape))):
+        found = reduced(build, found, axis, "arith.minui")
     return build.compare("ne", found, build.integer(found.type, 0))
 
 
-def _least_along_last(build: Builder, tile: TtirValue) -> TtirValue:
-    *rest, _ = tile.type.shape
-    with build.region(tile.type.shaped(), tile.type.shaped()) as body:
-        build.effect("tt.reduce.return", build.op("arith.minui", *body.arguments))
-    return build.insert("tt.reduce", [tile], [tile.type.shaped(*rest)], {"axis": len(rest)}, [body])[0]
+# ---------------------------------------------------------------- counted loops
 
 
 @dataclass(frozen=True)
@@ -424,6 +411,9 @@ def _ends_inside(lowering: TtirLowering, upper: TtirValue, step: TtirValue) -> b
     return known.low > 0 and (known.high == 1 or lowering.known.of(upper).high <= limit - known.high)
 
 
+# ---------------------------------------------------------------- generated tiles
+
+
 def generated(lowering: TtirLowering, op: Generate) -> TtirValue:
     """Return the tile."""
     if not op.result.type.shape:
@@ -486,24 +476,14 @@ class _Widened:
 def _element_by_element(lowering: TtirLowering, op: Generate) -> TtirValue:
     """Emit a loop that puts one element after the other into the tile."""
     build, type = lowering.build, lowering.type_of(op.result)
-    bounds = [build.integer(I32, bound) for bound in (0, type.count, 1)]
     numbers = build.numbers(*type.shape)
-    with build.region(I32, type) as body:
-        number, tile = body.arguments
-        for argument, position in zip(op.body.args, _position(lowering, number, type.shape)):
+
+    def step(number: TtirValue, carried: Sequence[TtirValue]) -> list[TtirValue]:
+        for argument, position in zip(op.body.args, build.places(number, *type.shape)):
             lowering.bind(argument, position)
         element = run(lowering, op.body.ops).values[RegionExit.YIELD][0]
         build.loc = op.loc
         here = build.compare("eq", numbers, build.like(number, numbers))
-        build.effect("scf.yield", build.select(here, build.like(element, tile), tile))
-    return build.insert("scf.for", [*bounds, placeholder(build, type)], [type], regions=[body])[0]
+        return [build.select(here, build.like(element, carried[0]), carried[0])]
 
-
-def _position(lowering: TtirLowering, number: TtirValue, shape: tuple[int, ...]) -> list[TtirValue]:
-    """Return the indices of an element from its number in row-major order."""
-    build, indices = lowering.build, []
-    for extent in reversed(shape):
-        count = build.integer(I32, extent)
-        indices.append(build.op("arith.remui", number, count))
-        number = build.op("arith.divui", number, count)
-    return indices[::-1]
+    return build.repeated(type.count, [placeholder(build, type)], step)[0]

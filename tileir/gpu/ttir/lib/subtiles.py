@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tileir.gpu.ttir.ir.builder import Builder
-from tileir.gpu.ttir.ir.code import TtirAttribute, TtirBlock, TtirType, TtirValue
+from tileir.gpu.ttir.ir.code import I32, TtirAttribute, TtirBlock, TtirType, TtirValue
 from tileir.gpu.ttir.lib.words import known_constant
 
 Combine = Callable[[list[TtirValue], list[TtirValue]], Sequence[TtirValue]]
@@ -28,56 +28,40 @@ def arrived(build: Builder, value: TtirValue, element: str) -> TtirValue:
     return build.bitcast(value, element)
 
 
-def combination(build: Builder, elements: Sequence[str], combine: Combine, end: str) -> TtirBlock:
-    """Return the region of a reduction or scan; `end` is its last instruction."""
+def combination(build: Builder, elements: Sequence[str], combine: Combine, scans: bool = False) -> TtirBlock:
+    """Return the region of a reduction or scan."""
     travelling = [TtirType("i8" if element in _AS_BYTES else element) for element in elements]
     with build.region(*travelling, *travelling) as block:
         arguments = [arrived(build, value, element) for value, element in zip(block.arguments, (*elements, *elements))]
         results = combine(arguments[: len(elements)], arguments[len(elements) :])
+        end = "tt.scan.return" if scans else "tt.reduce.return"
         build.effect(end, *(traveller(build, result) for result in results))
     return block
 
 
-def reduced(build: Builder, values: Sequence[TtirValue], axis: int, region: TtirBlock) -> list[TtirValue]:
-    """Return the values without `axis`, along which their elements are combined; scalars where that was the only
-    one."""
-    return _folded(build, "tt.reduce", values, axis, region, {})
-
-
-def scanned(
-    build: Builder, values: Sequence[TtirValue], axis: int, reverse: bool, region: TtirBlock
+def folded(
+    build: Builder, values: Sequence[TtirValue], axis: int, region: TtirBlock, reverse: bool | None = None
 ) -> list[TtirValue]:
-    """Return, in each place, the combination of the elements up to it along `axis` or, if `reverse`, from it on."""
-    return _folded(build, "tt.scan", values, axis, region, {"reverse": reverse})
+    """Combine the elements of the values along `axis` by a region.
 
-
-REDUCE_END, SCAN_END = "tt.reduce.return", "tt.scan.return"
-
-
-def _folded(
-    build: Builder,
-    name: str,
-    values: Sequence[TtirValue],
-    axis: int,
-    region: TtirBlock,
-    attributes: dict[str, TtirAttribute],
-) -> list[TtirValue]:
-    shape = values[0].type.shape
-    left = (*shape[:axis], *shape[axis + 1 :]) if name == "tt.reduce" else shape
-    operands = [traveller(build, value) for value in values]
-    types = [operand.type.shaped(*left) for operand in operands]
-    results = build.insert(name, operands, types, {"axis": axis, **attributes}, [region])
+    A reduction leaves values without the axis, scalars where that was the only one. A scan, if `reverse` is given,
+    leaves in each place the combination of the elements up to it or, if it is true, from it on.
+    """
+    shape, operands = values[0].type.shape, [traveller(build, value) for value in values]
+    attributes: dict[str, TtirAttribute] = {"axis": axis}
+    if reverse is None:
+        name, shape = "tt.reduce", _along(shape, axis)
+    else:
+        name, attributes = "tt.scan", attributes | {"reverse": reverse}
+    types = [operand.type.shaped(*shape) for operand in operands]
+    results = build.insert(name, operands, types, attributes, [region])
     return [arrived(build, result, value.type.element) for result, value in zip(results, values)]
 
 
-def merged(build: Builder, value: TtirValue, axis: int) -> TtirValue:
-    """Return the bitwise or of the elements along `axis`."""
-
-    def either(first: list[TtirValue], second: list[TtirValue]) -> list[TtirValue]:
-        return [build.op("arith.ori", first[0], second[0])]
-
-    (result,) = reduced(build, [value], axis, combination(build, [value.type.element], either, REDUCE_END))
-    return result
+def reduced(build: Builder, value: TtirValue, axis: int, instruction: str) -> TtirValue:
+    """Return a tensor of integers without `axis`, along which an instruction combines its elements."""
+    region = combination(build, [value.type.element], lambda first, second: [build.op(instruction, *first, *second)])
+    return folded(build, [value], axis, region)[0]
 
 
 SPLITS = 2
@@ -89,12 +73,12 @@ def _along(shape: Sequence[int], axis: int, *extents: int) -> tuple[int, ...]:
     return (*shape[:axis], *extents, *shape[axis + 1 :])
 
 
-def joined(build: Builder, first: TtirValue, second: TtirValue, axis: int) -> TtirValue:
-    """Return two tensors of one shape behind each other along `axis`."""
+def joined(build: Builder, first: TtirValue, second: TtirValue, axis: int, by_turns: bool = False) -> TtirValue:
+    """Return two tensors of one shape behind each other along `axis`, or their elements by turns."""
     shape = first.type.shape
-    rank = len(shape)
+    rank, at = len(shape), axis + by_turns
     pairs = build.op("tt.join", first, second, type=first.type.shaped(*shape, 2))
-    ordered = build.transpose(pairs, *range(axis), rank, *range(axis, rank))
+    ordered = build.transpose(pairs, *range(at), rank, *range(at, rank))
     return build.reshape(ordered, *_along(shape, axis, 2 * shape[axis]))
 
 
@@ -109,13 +93,13 @@ def padded(build: Builder, value: TtirValue, *shape: int) -> TtirValue:
     """Return the tensor in the first part of one of `shape`, whose other elements are 0."""
     if value.type.shape == shape:
         return value
-    zeros = [build.integer(TtirType("i32"), 0) for _ in shape]
+    zeros = [build.integer(I32, 0) for _ in shape]
     return put(build, build.bits(value.type.shaped(*shape), 0), value, zeros)
 
 
 def cropped(build: Builder, value: TtirValue, *shape: int) -> TtirValue:
     """Return the first part of the tensor that has `shape`."""
-    return taken(build, value, shape, [build.integer(TtirType("i32"), 0) for _ in shape])
+    return taken(build, value, shape, [build.integer(I32, 0) for _ in shape])
 
 
 # ---------------------------------------------------------------- parts by number
@@ -178,13 +162,13 @@ def parts(build: Builder, value: TtirValue, axis: int, count: int) -> list[TtirV
     return [part for half in halves(build, value, axis) for part in parts(build, half, axis, count // 2)]
 
 
-def halves(build: Builder, value: TtirValue, axis: int) -> list[TtirValue]:
-    """Return the lower and the upper half of a tensor along `axis`."""
-    shape = value.type.shape
-    both = build.reshape(value, *_along(shape, axis, 2, shape[axis] // 2))
-    axes = [*range(axis), *range(axis + 1, len(shape) + 1), axis]
-    type = value.type.shaped(*_along(shape, axis, shape[axis] // 2))
-    return build.insert("tt.split", [build.transpose(both, *axes)], [type, type])
+def halves(build: Builder, value: TtirValue, axis: int, by_turns: bool = False) -> list[TtirValue]:
+    """Return the lower and the upper half of a tensor along `axis`, or its even and its odd elements."""
+    shape, count = value.type.shape, value.type.shape[axis] // 2
+    pairs = build.reshape(value, *_along(shape, axis, *((count, 2) if by_turns else (2, count))))
+    rest = [dim for dim in range(len(shape) + 1) if dim != axis + by_turns]
+    type = value.type.shaped(*_along(shape, axis, count))
+    return build.insert("tt.split", [build.transpose(pairs, *rest, axis + by_turns)], [type, type])
 
 
 def _searched(build: Builder, bits: TtirValue, axis: int, extent: int, number: TtirValue) -> TtirValue:
@@ -192,7 +176,7 @@ def _searched(build: Builder, bits: TtirValue, axis: int, extent: int, number: T
     shape = bits.type.shape
     parts = build.reshape(bits, *_along(shape, axis, shape[axis] // extent, extent))
     wanted = _is_in_part(build, parts.type.shape, axis, 1, number)
-    return merged(build, build.select(wanted, parts, build.integer(parts.type, 0)), axis)
+    return reduced(build, build.select(wanted, parts, build.integer(parts.type, 0)), axis, "arith.ori")
 
 
 def _bits(build: Builder, value: TtirValue) -> TtirValue:

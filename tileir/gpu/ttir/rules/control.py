@@ -6,7 +6,7 @@ from tileir.analysis.placement import CodeSizes
 from tileir.analysis.structure import RegionExit
 from tileir.gpu.ttir.analysis.hints import loop_stages, takes_up_products
 from tileir.gpu.ttir.ir.code import ConstantBits, TtirAttribute
-from tileir.gpu.ttir.lib.mailbox_writes import post_failure, where
+from tileir.gpu.ttir.lib.mailbox_writes import post_failure
 from tileir.gpu.ttir.lib.regions import all_hold, bind_left, branches, carried, count_of, repeated, run, unforeseen
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir.escaping import shown
@@ -57,7 +57,7 @@ def lower_for(lowering: TtirLowering, op: control.For) -> None:
 def lower_assert(lowering: TtirLowering, op: control.Assert) -> None:
     """Lower an `assert` that reports only."""
     build, condition = lowering.build, lowering.value(op.condition)
-    with where(build, build.inverted(all_hold(build, condition))):
+    with build.where(build.inverted(all_hold(build, condition))):
         post_failure(lowering, lowering.site(op), condition)
 
 

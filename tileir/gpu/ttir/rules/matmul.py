@@ -9,7 +9,7 @@ from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
 from tileir.gpu.ttir.lib.narrow import NATIVE, as_half
 from tileir.gpu.ttir.lib.products import ANY_NUMBER, IEEE, TF32, ScaledOperands, product, scaled_product
-from tileir.gpu.ttir.lib.subtiles import REDUCE_END, combination, reduced
+from tileir.gpu.ttir.lib.subtiles import reduced
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
@@ -102,13 +102,7 @@ def _plus(build: Builder, total: TtirValue, addend: TtirValue, factor: int) -> T
 def _line_sums(build: Builder, factors: TtirValue, axis: int, acc: TtirValue) -> TtirValue:
     """Return the sums of signed factors along `axis`, the one that products are added along, for each element of
     `acc`."""
-
-    def added(first: list[TtirValue], second: list[TtirValue]) -> list[TtirValue]:
-        return [build.op("arith.addi", first[0], second[0])]
-
     shape = list(factors.type.shape)
-    wide = build.resized(factors, "i32", signed=True)
-    region = combination(build, ["i32"], added, REDUCE_END)
-    (sums,) = reduced(build, [wide], len(shape) + axis, region)
+    sums = reduced(build, build.resized(factors, "i32", signed=True), len(shape) + axis, "arith.addi")
     shape[axis] = 1
     return build.broadcast(build.reshape(sums, *shape), *acc.type.shape)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from tileir.gpu.ttir.forms import held
-from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
-from tileir.gpu.ttir.lib.subtiles import joined, put, taken
+from tileir.gpu.ttir.lib.subtiles import halves, joined, put, taken
 from tileir.gpu.ttir.lib.words import Word, word_of
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import types as t
@@ -58,9 +57,9 @@ def lower_pack(lowering: TtirLowering, op: Pack) -> None:
     bits = op.source.type.element.stream_bits
     stream = word_of(lowering.build, lowering.value(op.source))
     if bits < 8:
-        stream = _without_unused_bits(stream.resized("i8"), bits)
+        stream = stream.resized("i8") & ((1 << bits) - 1)
     while bits < 8:
-        stream = _joined_fields(stream, bits)
+        stream = _doubled(stream, "i8", bits)
         bits *= 2
     while bits > 8:
         bits //= 2
@@ -70,14 +69,13 @@ def lower_pack(lowering: TtirLowering, op: Pack) -> None:
 
 @rules(Unpack)
 def lower_unpack(lowering: TtirLowering, op: Unpack) -> None:
-    element = op.result.type.element
-    wanted, bits = op.result.type.element.stream_bits, 8
+    element, bits = op.result.type.element, 8
     stream = Word(lowering.build, lowering.value(op.source))
-    while bits > wanted:
+    while bits > element.stream_bits:
         bits //= 2
-        stream = _without_unused_bits(_halved(stream, "i8", bits), bits)
-    while bits < wanted:
-        stream = _doubled(stream, f"i{2 * bits}")
+        stream = _halved(stream, "i8", bits) & ((1 << bits) - 1)
+    while bits < element.stream_bits:
+        stream = _doubled(stream, f"i{2 * bits}", bits)
         bits *= 2
     lowering.bind(op.result, _as_element(stream, element))
 
@@ -93,39 +91,14 @@ def _as_element(stream: Word, element: t.ElementType | t.PointerType) -> TtirVal
     return stream.as_float(held(element))
 
 
-def _without_unused_bits(stream: Word, bits: int) -> Word:
-    return stream & ((1 << bits) - 1)
-
-
 def _halved(stream: Word, element: str, bits: int) -> Word:
     """Return twice as many elements, of `bits` bits: of each the low ones, then those above."""
-    build = stream.build
     low, high = stream.resized(element), (stream >> bits).resized(element)
-    return Word(build, _interleaved(build, low.value, high.value))
+    return Word(stream.build, joined(stream.build, low.value, high.value, 0, by_turns=True))
 
 
-def _doubled(stream: Word, element: str) -> Word:
-    """Return half as many elements, of twice the width."""
-    low, high = (half.resized(element) for half in _deinterleaved(stream))
-    return low | (high << stream.width)
-
-
-def _joined_fields(stream: Word, bits: int) -> Word:
-    """Return half as many bytes, with fields of twice `bits` bits."""
-    low, high = _deinterleaved(stream)
+def _doubled(stream: Word, element: str, bits: int) -> Word:
+    """Return half as many elements, with fields of twice `bits` bits."""
+    pairs = halves(stream.build, stream.value, 0, by_turns=True)
+    low, high = (Word(stream.build, half).resized(element) for half in pairs)
     return low | (high << bits)
-
-
-def _interleaved(build: Builder, even: TtirValue, odd: TtirValue) -> TtirValue:
-    (count,) = even.type.shape
-    pairs = build.op("tt.join", even, odd, type=even.type.shaped(count, 2))
-    return build.reshape(pairs, 2 * count)
-
-
-def _deinterleaved(stream: Word) -> tuple[Word, Word]:
-    build = stream.build
-    (count,) = stream.value.type.shape
-    pairs = build.reshape(stream.value, count // 2, 2)
-    half = stream.value.type.shaped(count // 2)
-    even, odd = build.insert("tt.split", [pairs], [half, half])
-    return Word(build, even), Word(build, odd)

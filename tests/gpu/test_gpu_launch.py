@@ -18,6 +18,7 @@ from tileir.examples import FOLDER
 from tileir.gpu import mailbox, program
 from tileir.gpu.driver import Library
 from tileir.gpu.executable import Executable, Scratch
+from tileir.gpu.expressions import Step
 from tileir.gpu.launch import KernelLauncher
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Mailbox
 from tileir.runtime.arguments import ArrayArgument, ScalarArgument
@@ -237,7 +238,7 @@ class Launches:
 
 class TestExtents:
     def test_other_code_is_made_where_one_is_larger_than_the_code_expects(self):
-        launches = Launches(entry("i32", "i32"), narrow=(("parameter", 1),))
+        launches = Launches(entry("i32", "i32"), narrow=((Step("parameter", 1),),))
         for extents in ((-1, 5), (1, -1), (1, np.uint32((1 << 31) + 7)), (1, (1 << 31) - 1)):
             launches(*extents)
         (route,) = launches.routes

@@ -12,6 +12,7 @@ from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, CompileOptions, RegisterError, RequestedOptions
 from tileir.gpu.descriptors import CopyLayout, DescriptorParameter
 from tileir.gpu.executable import Executable, Scratch
+from tileir.gpu.expressions import Step
 from tileir.gpu.object_files import cubin_kernels
 from tileir.gpu.program import ALIGNED, UNKNOWN, aligned_facts, executable, has_facts
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Mailbox
@@ -62,9 +63,9 @@ def compilations(monkeypatch):
 TENSOR = DescriptorParameter(
     "!tt.tensordesc<64x32xf16>",
     2,
-    ("arith.addi", 64, ("parameter", 0), ("constant", 32)),
-    (("parameter", 1), ("constant", 96)),
-    (("parameter", 2),),
+    (Step("parameter", 0), Step("constant", 32), Step("arith.addi", 64, (0, 1))),
+    ((Step("parameter", 1),), (Step("constant", 96),)),
+    ((Step("parameter", 2),),),
     pads_with_nan=True,
 )
 
@@ -109,7 +110,7 @@ class TestCache:
             layouts=(CopyLayout(6, (64, 32), 3),),
             scratch=Scratch(128, 64),
             sites=(3, 7),
-            narrow=(("arith.muli", 32, ("parameter", 1), ("constant", 4)),),
+            narrow=((Step("parameter", 1), Step("constant", 4), Step("arith.muli", 32, (0, 1))),),
         )
         assert Executable.from_parts(made.to_parts()) == made
         assert Executable.from_parts(Executable(b"x", "k").to_parts()) == Executable(b"x", "k")

@@ -6,7 +6,7 @@ tiles lie in shared memory. Both together and the arguments of a launch are a `T
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -56,10 +56,9 @@ class DescriptorParameter:
         is_aligned = not any(number % ALIGNMENT for number in (address, *strides))
         return DescribedTensor(address, extents, strides) if fits and is_aligned else None
 
-    def parameters(self) -> Iterator[int]:
-        """Yield the positions of the parameters that the tensor depends on."""
-        for expression in (self.address, *self.extents, *self.strides):
-            yield from parameters_in(expression)
+    def parameters(self) -> set[int]:
+        """Return the positions of the parameters that the tensor depends on."""
+        return set().union(*map(parameters_in, (self.address, *self.extents, *self.strides)))
 
     def to_parts(self) -> list[object]:
         """Return what JSON can write."""

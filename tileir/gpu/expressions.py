@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from tileir.gpu.ttir.ir.code import ConstantBits, Instruction, TtirType, TtirValue
 
-MAX_STEPS = 16
-"""Operations that are followed one after the other."""
+MAX_STEPS = 256
+"""Steps that a launch takes for a number at most."""
+MAX_SHOWN = 100
+"""Characters of a part of an expression in words; a longer part is shown as ``...``."""
 
-Expression = tuple["str | int | Expression", ...]
-"""``("parameter", position)``, ``("constant", value)``, or an instruction: name, bits of the result, operands."""
+
+class Step(NamedTuple):
+    """A parameter or a constant by its `number`; or an instruction with a result of `number` bits, whose `operands`
+    are results of earlier steps, by their places."""
+
+    name: str
+    number: int
+    operands: tuple[int, ...] = ()
+
+
+Expression = tuple[Step, ...]
+"""The steps to a number, which is the result of the last."""
 
 Arguments = Sequence[int] | Mapping[int, int]
 """The arguments of a launch by position, as numbers without sign."""
@@ -32,59 +45,72 @@ _RESIZED = ("arith.extui", "arith.trunci", "tt.bitcast", "tt.ptr_to_int", "tt.in
 _SIGNED = ("arith.extsi", "tt.addptr")
 
 
-def expression_of(value: TtirValue, parameters: Sequence[TtirValue], steps: int = MAX_STEPS) -> Expression | None:
-    """Return how a scalar is computed from `parameters`; None if that is unknown before a launch."""
-    if value in parameters:
-        return ("parameter", parameters.index(value))
-    owner = value.owner
-    if not isinstance(owner, Instruction) or value.type.is_tensor or not steps:
-        return None
-    if owner.name == "arith.constant":
-        number = owner.attributes["value"]
-        assert isinstance(number, ConstantBits)
-        return ("constant", number.bits)
-    if owner.name not in _OPERATORS and owner.name not in (*_RESIZED, *_SIGNED):
-        return None
-    operands = [expression_of(operand, parameters, steps - 1) for operand in owner.operands]
-    found = [operand for operand in operands if operand is not None]
-    if len(found) != len(operands):
-        return None
-    return _signed(owner, found) if owner.name in _SIGNED else (owner.name, value.type.bits, *found)
+def expression_of(value: TtirValue, parameters: Sequence[TtirValue]) -> Expression | None:
+    """Return how a scalar is computed from `parameters`; None if that is unknown before a launch, or too long."""
+    steps: list[Step] = []
+    places: dict[TtirValue, int] = {}
+    waiting = [value]
+    while waiting and len(steps) <= MAX_STEPS:
+        value, owner = waiting[-1], waiting[-1].owner
+        if value in places:
+            waiting.pop()
+            continue
+        if value in parameters:
+            steps.append(Step("parameter", parameters.index(value)))
+        elif not isinstance(owner, Instruction) or value.type.is_tensor:
+            return None
+        elif owner.name == "arith.constant":
+            number = owner.attributes["value"]
+            assert isinstance(number, ConstantBits)
+            steps.append(Step("constant", number.bits))
+        elif owner.name not in _OPERATORS and owner.name not in (*_RESIZED, *_SIGNED):
+            return None
+        elif missing := [operand for operand in owner.operands if operand not in places]:
+            waiting += reversed(missing)
+            continue
+        else:
+            operands = [places[operand] for operand in owner.operands]
+            if owner.name in _SIGNED:
+                _add_signed(steps, owner, operands)
+            else:
+                steps.append(Step(owner.name, value.type.bits, tuple(operands)))
+        places[waiting.pop()] = len(steps) - 1
+    return None if waiting else tuple(steps)
 
 
-def _signed(owner: Instruction, operands: Sequence[Expression]) -> Expression:
-    """Return an instruction whose last operand has a sign, by those on numbers without."""
-    number, bits = operands[-1], owner.operands[-1].type.bits
-    sign: Expression = ("constant", 1 << (bits - 1))
-    extended: Expression = ("arith.subi", 64, ("arith.xori", bits, number, sign), sign)
-    if owner.name == "arith.extsi":
-        return ("arith.subi", owner.results[0].type.bits, *extended[2:])
-    size = TtirType(owner.results[0].type.pointee).bits // 8
-    return ("arith.addi", 64, operands[0], ("arith.muli", 64, extended, ("constant", size)))
+def _add_signed(steps: list[Step], owner: Instruction, operands: Sequence[int]) -> None:
+    """Add the steps of an instruction whose last operand has a sign, by those on numbers without."""
+
+    def add(name: str, number: int, *operands: int) -> int:
+        steps.append(Step(name, number, operands))
+        return len(steps) - 1
+
+    bits, result = owner.operands[-1].type.bits, owner.results[0].type
+    sign = add("constant", 1 << (bits - 1))
+    extended = add("arith.subi", result.bits, add("arith.xori", bits, operands[-1], sign), sign)
+    if owner.name == "tt.addptr":
+        size = add("constant", TtirType(result.pointee).bits // 8)
+        add("arith.addi", 64, operands[0], add("arith.muli", 64, extended, size))
 
 
 def evaluated(expression: Expression, arguments: Arguments) -> int:
     """Return the value of an expression, as a number without sign."""
-    name, first, *operands = expression
-    assert isinstance(first, int)
-    if name == "parameter":
-        return arguments[first]
-    if name == "constant":
-        return first
-    found = [evaluated(operand, arguments) for operand in operands if isinstance(operand, tuple)]
-    result = found[0] if len(found) == 1 else _OPERATORS[str(name)](*found)
-    return result & ((1 << first) - 1)
+    found: list[int] = []
+    for name, number, operands in expression:
+        if name == "parameter":
+            found.append(arguments[number])
+        elif name == "constant":
+            found.append(number)
+        else:
+            values = [found[place] for place in operands]
+            result = _OPERATORS[name](*values) if name in _OPERATORS else values[0]
+            found.append(result & ((1 << number) - 1))
+    return found[-1]
 
 
-def parameters_in(expression: Expression) -> Iterator[int]:
-    """Yield the positions of the parameters in an expression, each as often as it occurs."""
-    name, first, *operands = expression
-    if name == "parameter":
-        assert isinstance(first, int)
-        yield first
-    for operand in operands:
-        if isinstance(operand, tuple):
-            yield from parameters_in(operand)
+def parameters_in(expression: Expression) -> set[int]:
+    """Return the positions of the parameters in an expression."""
+    return {step.number for step in expression if step.name == "parameter"}
 
 
 _SYMBOLS = {"addi": "+", "subi": "-", "muli": "*", "andi": "&", "ori": "|", "xori": "^"}
@@ -92,16 +118,21 @@ _SYMBOLS = {"addi": "+", "subi": "-", "muli": "*", "andi": "&", "ori": "|", "xor
 
 def text(expression: Expression) -> str:
     """Return an expression in words: ``p0 + p3 * 64``; changes of width are left out."""
-    name, first, *operands = expression
-    if name in ("parameter", "constant"):
-        return f"p{first}" if name == "parameter" else str(first)
-    parts = [text(operand) for operand in operands if isinstance(operand, tuple)]
-    if len(parts) == 1:
-        return parts[0]
-    short = str(name).partition(".")[2]
-    return f"({f' {_SYMBOLS[short]} '.join(parts)})" if short in _SYMBOLS else f"{short[:3]}({', '.join(parts)})"
+    found: list[str] = []
+    for name, number, operands in expression:
+        parts = [found[place] if len(found[place]) <= MAX_SHOWN else "..." for place in operands]
+        short = name.partition(".")[2]
+        if name in ("parameter", "constant"):
+            found.append(f"p{number}" if name == "parameter" else str(number))
+        elif len(parts) == 1:
+            found.append(parts[0])
+        elif short in _SYMBOLS:
+            found.append(f"({f' {_SYMBOLS[short]} '.join(parts)})")
+        else:
+            found.append(f"{short[:3]}({', '.join(parts)})")
+    return found[-1]
 
 
-def read(written: Sequence[object]) -> Expression:
+def read(written: Sequence[Sequence[object]]) -> Expression:
     """Return an expression from what JSON makes of it."""
-    return tuple(read(part) if isinstance(part, list) else part for part in written)  # type: ignore[misc]
+    return tuple(Step(str(name), number, tuple(operands)) for name, number, operands in written)  # type: ignore

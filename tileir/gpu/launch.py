@@ -96,8 +96,8 @@ class KernelLauncher:
         self._described = [
             given + at for at, one in enumerate(executable.hidden) if isinstance(one, DescriptorParameter)
         ]
-        self._telling = _telling(executable)
-        self._tell = lru_cache(KEPT_TENSORS)(partial(_told, driver, executable, self._telling))
+        self._deciding = _deciding(executable)
+        self._encoded = lru_cache(KEPT_TENSORS)(partial(_encoded, driver, executable, self._deciding))
         self._most: int | None = None
         """The most blocks of a grid, where all must run at the same time."""
         self._start_blocks = driver.launch
@@ -105,40 +105,44 @@ class KernelLauncher:
             self._most, self._start_blocks = driver.resident(self._function), driver.launch_together
         self._free: list[_Parameters] = []
 
-    def expects(self, values: Sequence[int]) -> bool:
-        """Return whether the tensors are such as the code expects."""
-        return not self._telling or self._descriptors(values) is not None
+    def descriptors(self, values: Sequence[int]) -> tuple[EncodedDescriptor, ...] | None:
+        """Return the descriptors for a launch with these values, which are kept for the next one; None if the code
+        expects other tensors."""
+        return self._encoded(*(values[position] for position in self._deciding)) if self._deciding else ()
 
-    def _descriptors(self, values: Sequence[int]) -> tuple[EncodedDescriptor, ...] | None:
-        """Return the descriptors for a launch, which are kept; None if the code expects other tensors."""
-        return self._tell(*(values[position] for position in self._telling))
-
-    def launch(self, grid: Grid, values: Sequence[int], stream: int) -> Mail | None:
+    def launch(
+        self, grid: Grid, values: Sequence[int], stream: int, descriptors: Sequence[EncodedDescriptor] = ()
+    ) -> Mail | None:
         """Launch over `grid`; gives what the blocks left for the host, None if they cannot leave anything.
 
-        ``values`` are the entry's arguments as unsigned numbers below 2^64. Raises UnsupportedError, and Trap for a
-        kernel that went wrong.
+        ``values`` are the entry's arguments as unsigned numbers below 2^64, and ``descriptors`` those for them. Raises
+        UnsupportedError, and Trap for a kernel that went wrong.
         """
         x, y, z = self._largest
         if grid[0] > x or grid[1] > y or grid[2] > z:
-            what = (
-                f"kernel @{shown(self._name)}: a grid of {grid}, the largest that {self.device.name} has is {(x, y, z)}"
-            )
-            raise UnsupportedError(what, self.device.arch.vendor.value)
+            raise self._unsupported(f": a grid of {grid}, the largest that {self.device.name} has is {(x, y, z)}")
         blocks = grid[0] * grid[1] * grid[2]
         if self._most is not None and blocks > self._most:
-            what = f"kernel @{shown(self._name)} waits for other tile blocks, so that all {blocks} must run together"
+            what = f" waits for other tile blocks, so that all {blocks} must run together"
             hint = "use a smaller grid, whose tile blocks have more to do"
-            why = f"{what}, and {self.device.name} has room for {self._most}; {hint}"
-            raise UnsupportedError(why, self.device.arch.vendor.value)
+            raise self._unsupported(f"{what}, and {self.device.name} has room for {self._most}; {hint}")
         if self._wishes:
-            return self._launch_with_memory(grid, values, stream)
-        self._start(grid, values, self._fixed, stream)
+            return self._launch_with_memory(grid, values, stream, descriptors)
+        self._start(grid, values, self._fixed, stream, descriptors)
         return None
 
-    def _start(self, grid: Grid, values: Sequence[int], extra: Iterable[int], stream: int) -> None:
-        descriptors = self._descriptors(values) if self._described else ()
-        assert descriptors is not None, "other code must be launched"
+    def _unsupported(self, why: str) -> UnsupportedError:
+        """Return the error for a launch; `why` continues the kernel's name."""
+        return UnsupportedError(f"kernel @{shown(self._name)}{why}", self.device.arch.vendor.value)
+
+    def _start(
+        self,
+        grid: Grid,
+        values: Sequence[int],
+        extra: Iterable[int],
+        stream: int,
+        descriptors: Sequence[EncodedDescriptor],
+    ) -> None:
         try:
             parameters = self._free.pop()
         except IndexError:
@@ -148,10 +152,12 @@ class KernelLauncher:
         self._start_blocks(self._function, grid, parameters.address, stream)
         self._free.append(parameters)
 
-    def _launch_with_memory(self, grid: Grid, values: Sequence[int], stream: int) -> Mail | None:
+    def _launch_with_memory(
+        self, grid: Grid, values: Sequence[int], stream: int, descriptors: Sequence[EncodedDescriptor]
+    ) -> Mail | None:
         if self._mailbox is not None and self._driver.is_capturing(stream):
-            what = f"kernel @{shown(self._name)} prints or has an 'assert', whose launch waits for its end"
-            raise UnsupportedError(f"{what}: a graph cannot hold it", self.device.arch.vendor.value)
+            what = " prints or has an 'assert', whose launch waits for its end"
+            raise self._unsupported(f"{what}: a graph cannot hold it")
         blocks = grid[0] * grid[1] * grid[2]
         extra = list(self._fixed)
         borrowed: list[int] = []
@@ -160,26 +166,23 @@ class KernelLauncher:
                 borrowed.append(self._driver.borrow(wish.size(blocks) + wish.alignment - 1, stream))
                 extra[wish.position] = _aligned(borrowed[-1], wish.alignment)
             if self._mailbox is None:
-                self._start(grid, values, extra, stream)
+                self._start(grid, values, extra, stream, descriptors)
                 return None
-            place = extra[self._mailbox], size_for(self._sites, blocks)
-            self._empty(*place, stream)
-            self._start(grid, values, extra, stream)
-            return self._mail(*place, stream)
+            address, size = extra[self._mailbox], size_for(self._sites, blocks)
+            empty = initial(size, self._sites)
+            self._driver.clear(address, size, stream)
+            self._driver.upload(address, empty, stream)
+            self._start(grid, values, extra, stream, descriptors)
+            return self._mail(address, empty, stream)
         finally:
             for address in borrowed:
                 self._driver.give_back(address, stream)
 
-    def _empty(self, address: int, size: int, stream: int) -> None:
-        """Prepare the mailbox for a launch."""
-        self._driver.clear(address, size, stream)
-        self._driver.upload(address, initial(size, self._sites), stream)
-
-    def _mail(self, address: int, size: int, stream: int) -> Mail:
-        """Return the content of the mailbox, when the kernel has run."""
+    def _mail(self, address: int, empty: bytes, stream: int) -> Mail:
+        """Return the content of the mailbox, when the kernel has run; its head was `empty`."""
         head = bytearray(HEAD_BYTES)
         self._driver.download(address, head, stream)
-        if head == initial(size, self._sites):
+        if head == empty:
             return NOTHING
         content = bytearray(used(head))
         self._driver.download(address, content, stream)
@@ -195,16 +198,13 @@ class KernelLauncher:
         return 0
 
 
-def _telling(executable: Executable) -> list[int]:
+def _deciding(executable: Executable) -> list[int]:
     """Return the parameters that descriptors and expected extents depend on."""
-    positions = {position for extent in executable.narrow for position in parameters_in(extent)}
-    for hidden in executable.hidden:
-        if isinstance(hidden, DescriptorParameter):
-            positions.update(hidden.parameters())
-    return sorted(positions)
+    tensors = (hidden.parameters() for hidden in executable.hidden if isinstance(hidden, DescriptorParameter))
+    return sorted(set().union(*tensors, *map(parameters_in, executable.narrow)))
 
 
-def _told(
+def _encoded(
     driver: Driver, executable: Executable, positions: Sequence[int], *values: int
 ) -> tuple[EncodedDescriptor, ...] | None:
     """Return the descriptors for these values of parameters; None if the code expects other tensors."""

@@ -211,9 +211,10 @@ class _GpuKernel:
             elif value == 1:
                 pattern |= 2 * bit
         launcher = self._launcher(device, pattern, settings.requested, stream)
-        if not launcher.expects(values):
-            launcher = self._launcher(device, pattern, settings.requested, stream, by_address=True)
-        mail = launcher.launch(grid, values, stream)
+        descriptors = launcher.descriptors(values)
+        if descriptors is None:
+            launcher, descriptors = self._launcher(device, pattern, settings.requested, stream, by_address=True), ()
+        mail = launcher.launch(grid, values, stream, descriptors)
         if mail is not None:
             self._deliver(mail, settings.output)
 

@@ -79,6 +79,14 @@ def enclosing_loop(op: Op) -> For | Loop | None:
     return around
 
 
+def runs_once(op: Op) -> bool:
+    """Return whether a tile block runs an operation at most once: only `if` stands around it in its entry."""
+    around = op.parent_op
+    while isinstance(around, If):
+        around = around.parent_op
+    return isinstance(around, Entry)
+
+
 def carried_arguments(loop: For | Loop) -> Sequence[Value]:
     """Return the arguments of the body that hold carried values, in the order of the initial ones."""
     return loop.body.args[1:] if isinstance(loop, For) else loop.body.args

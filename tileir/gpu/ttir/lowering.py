@@ -6,8 +6,9 @@ the rule of each operation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from tileir.gpu.arch import Arch, Vendor
 from tileir.gpu.descriptors import DescriptorParameter
@@ -15,7 +16,7 @@ from tileir.gpu.expressions import Expression, expression_of
 from tileir.gpu.ttir.analysis.barriers import TokenOrder
 from tileir.gpu.ttir.analysis.hints import Users
 from tileir.gpu.ttir.analysis.ranges import ValueRanges
-from tileir.gpu.ttir.forms import TOKEN, Lowered, LoweredTensorView, LoweredTileView, flat_types, tile_type
+from tileir.gpu.ttir.forms import TOKEN, Lowered, LoweredTensorView, LoweredTileView, tile_type
 from tileir.gpu.ttir.ir.builder import Builder, VendorInstructions
 from tileir.gpu.ttir.ir.code import I64, TtirBlock, TtirType, TtirValue
 from tileir.gpu.ttir.vendors.amd import AmdInstructions
@@ -26,6 +27,8 @@ from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ops.calls import Func
 from tileir.ops.module import Entry
+
+Form = TypeVar("Form", TtirValue, LoweredTensorView, LoweredTileView)
 
 Lower = Callable[["TtirLowering", Op], None]
 """A rule: emits the code of an operation and binds its results."""
@@ -118,18 +121,17 @@ class TtirLowering:
 
     def value(self, value: core.Value) -> TtirValue:
         """Return the TTIR value of a tile."""
-        found = self.values[value]
-        assert isinstance(found, TtirValue), found
-        return found
+        return self._form(value, TtirValue)
 
     def view(self, value: core.Value) -> LoweredTileView:
-        found = self.values[value]
-        assert isinstance(found, LoweredTileView), found
-        return found
+        return self._form(value, LoweredTileView)
 
     def tensor_view(self, value: core.Value) -> LoweredTensorView:
+        return self._form(value, LoweredTensorView)
+
+    def _form(self, value: core.Value, form: type[Form]) -> Form:
         found = self.values[value]
-        assert isinstance(found, LoweredTensorView), found
+        assert isinstance(found, form), found
         return found
 
     def type_of(self, value: core.Value) -> TtirType:
@@ -173,15 +175,19 @@ class TtirLowering:
             self.sites.append(op)
         return self.sites.index(op) + 1
 
-    def rebuilt(self, type: t.Type, values: Iterable[TtirValue]) -> Lowered:
-        """Return a value of the program from what carried it (`forms.flattened`)."""
+    def rebuilt_all(self, program_values: Sequence[core.Value], values: Sequence[TtirValue]) -> None:
+        """Bind values of the program to what carried them (`forms.flattened`), in order."""
+        given = iter(values)
+        for value in program_values:
+            self.bind(value, self._rebuilt(value.type, given))
+
+    def _rebuilt(self, type: t.Type, given: Iterator[TtirValue]) -> Lowered:
         if isinstance(type, t.TokenType):
             return TOKEN
         if isinstance(type, t.TileViewType):
-            tensor = self.rebuilt(type.tensor_view, values)
+            tensor = self._rebuilt(type.tensor_view, given)
             assert isinstance(tensor, LoweredTensorView)
             return LoweredTileView(type, tensor)
-        given = iter(values)
         if isinstance(type, t.TensorViewType):
             base = next(given)
             shape, strides = (
@@ -191,19 +197,14 @@ class TtirLowering:
             return LoweredTensorView(type, base, shape, strides)
         return next(given)
 
-    def rebuilt_all(self, program_values: Sequence[core.Value], values: Sequence[TtirValue]) -> None:
-        """Bind values of the program to what carried them, in order."""
-        given = iter(values)
-        for value in program_values:
-            count = len(flat_types(value.type))
-            self.bind(value, self.rebuilt(value.type, [next(given) for _ in range(count)]))
-
     def lower(self, op: Op) -> None:
         rule = self.rules.get(type(op))
         if rule is None:
             raise self.unsupported(op, "has no GPU code")
-        for result in op.results:
-            self._require_size(op, result.type)
+        for made in (result.type for result in op.results):
+            if isinstance(made, t.TileType) and made.count > MAX_ELEMENTS:
+                limit = f"Triton's compiler takes tiles of at most {MAX_ELEMENTS} elements"
+                raise self.unsupported(op, f"makes {made!r}: {limit}")
         self.build.loc = op.loc
         self.put_in_order(op)
         rule(self, op)
@@ -220,8 +221,3 @@ class TtirLowering:
     def unsupported(self, op: Op, why: str) -> UnsupportedError:
         """Return the error for an operation that has no code on this architecture; `why` continues its name."""
         return UnsupportedError(f"'{op.spec.name}' {why}", self.arch.name, op.loc)
-
-    def _require_size(self, op: Op, type: t.Type) -> None:
-        if isinstance(type, t.TileType) and type.count > MAX_ELEMENTS:
-            limit = f"Triton's compiler takes tiles of at most {MAX_ELEMENTS} elements"
-            raise self.unsupported(op, f"makes {type!r}: {limit}")

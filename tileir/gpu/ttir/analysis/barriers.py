@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
 
 from tileir.analysis.effects import access_of, own_effect, token_operands, token_results
-from tileir.analysis.structure import EXITS, RegionExit, carried_arguments, target_of
+from tileir.analysis.structure import EXITS, RegionExit, passed_on, runs_once
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.effects import Effect
 from tileir.ops import control
@@ -38,22 +38,16 @@ class OrderedEffect:
         return self.writes or earlier.writes or earlier.acquires or (self.strong and earlier.strong)
 
 
-_WAIT = OrderedEffect(acquires=True, accesses=False)
-
-
 def ordered_effect(op: Op) -> OrderedEffect | None:
     """Return the effect of an operation on the order; None if it has none."""
     if own_effect(op) is Effect.WAIT:
-        return _WAIT
+        return OrderedEffect(acquires=True, accesses=False)
     access = access_of(op)
     return None if access is None else OrderedEffect(access.writes, access.is_strong, access.acquires)
 
 
 Accesses = int
 """A set of memory operations, by bits."""
-
-Edge = tuple[Value, Value]
-"""Two tokens: the second may come after all that the first comes after."""
 
 
 def tokens_after(entry: Entry, functions: Mapping[str, Func], bits: Mapping[Op, Accesses]) -> dict[Value, Accesses]:
@@ -62,102 +56,38 @@ def tokens_after(entry: Entry, functions: Mapping[str, Func], bits: Mapping[Op, 
     ops = [op for root in (*functions.values(), entry) for op in root.walk()]
     edges = [edge for op in ops for edge in _edges(op, functions)]
     found = {result: bits[op] for op in ops if op in bits for result in token_results(op)}
-    while _spread(edges, found):
-        pass
+    changed = True
+    while changed:
+        changed = False
+        for source, target in edges:
+            given, before = found.get(source, 0), found.get(target, 0)
+            if given | before != before:
+                found[target] = given | before
+                changed = True
     return found
 
 
-def _spread(edges: Iterable[Edge], found: dict[Value, Accesses]) -> bool:
-    """Follow each edge, in the order of the program; whether something new has arrived anywhere."""
-    changed = False
-    for source, target in edges:
-        given, before = found.get(source, 0), found.get(target, 0)
-        if given | before != before:
-            found[target] = given | before
-            changed = True
-    return changed
-
-
-def _edges(op: Op, functions: Mapping[str, Func]) -> Iterator[Edge]:
-    if isinstance(op, control.For | control.Loop):
-        yield from zip(op.initial, carried_arguments(op))
-        if isinstance(op, control.For):
-            yield from zip(op.initial, op.outputs)
-    elif isinstance(op, control.Yield | control.Continue | control.Break):
-        yield from _edges_of_exit(op)
-    elif isinstance(op, Call):
-        yield from _edges_of_call(op, functions[op.callee])
+def _edges(op: Op, functions: Mapping[str, Func]) -> Iterator[tuple[Value, Value]]:
+    """Yield pairs of values: the second, if it is a token, may come after all that the first comes after."""
+    yield from passed_on(op)
+    if isinstance(op, Call):
+        function = functions[op.callee]
+        yield from zip(op.args, function.body.args)
+        for inner in function.walk():
+            if isinstance(inner, control.Return):
+                yield from zip(inner.operands, op.outputs)
     elif not op.regions:
         yield from ((source, target) for source in token_operands(op) for target in token_results(op))
 
 
-def _edges_of_exit(op: control.Yield | control.Continue | control.Break) -> Iterator[Edge]:
-    """Yield the values that the exit leads to: results of an enclosing operation, or arguments of its next
-    iteration."""
-    around = target_of(op)
-    if around is None or (isinstance(op, control.Yield) and not isinstance(around, control.If)):
-        return
-    if isinstance(op, control.Continue):
-        assert isinstance(around, control.For | control.Loop)
-        yield from zip(op.operands, carried_arguments(around))
-    if not isinstance(op, control.Continue) or isinstance(around, control.For):
-        yield from zip(op.operands, around.results)
-
-
-def _edges_of_call(op: Call, function: Func) -> Iterator[Edge]:
-    yield from zip(op.args, function.body.args)
-    for inner in function.walk():
-        if isinstance(inner, control.Return):
-            yield from zip(inner.operands, op.outputs)
-
-
-class TokenOrder:
-    """The order that tokens ask of the operations of one entry; none if made without an entry."""
-
-    def __init__(self, barriers: frozenset[Op] = frozenset(), relations: _Relations | None = None) -> None:
-        self._barriers = barriers
-        self._relations = relations or _Relations()
-
-    @staticmethod
-    def of(entry: Entry, functions: Mapping[str, Func]) -> TokenOrder:
-        """Return the order of an entry that may call the functions, by their names."""
-        relations = _relations(entry, functions)
-        return TokenOrder(_Flow(relations, functions).block(entry.body, 0).barriers, relations)
-
-    def needs_barrier(self, op: Op) -> bool:
-        """Return whether a barrier must stand in front of the operation, which may be a loop."""
-        return op in self._barriers
-
-    def follows_write(self, op: Op) -> bool:
-        """Return whether the access may be ordered by tokens after a write of this block, or after an acquire.
-
-        The copy engine may then read for it only after a proxy fence: a barrier alone does not make the writes of
-        threads, or writes visible to them, visible to the engine.
-        """
-        relations = self._relations
-        return relations.reuses or bool(relations.before.get(op, 0) & relations.stale)
-
-    def follows_access(self, op: Op) -> bool:
-        """Return whether the access may be ordered by tokens after any other. The copy engine may then not write for
-        it."""
-        relations = self._relations
-        return relations.reuses or bool(relations.before.get(op, 0) & relations.accesses)
-
-    def is_followed(self, op: Op) -> bool:
-        """Return whether an access may be ordered by tokens after this one, which then must have ended: a store by the
-        copy engine, whose end nobody waits for, is not enough."""
-        relations = self._relations
-        return relations.reuses or bool(relations.bits.get(op, 0) & relations.followed)
-
-
-# ------------------------------------------------------------ what operations do
-
-
 @dataclass(frozen=True)
-class _Relations:
-    """The relations of operations: the `bits` of those with effects; those that each may come after by tokens
-    (`before`), and those it then waits for; all `accesses`, those whose results the copy engine does not see
-    (`stale`), and those that another access may come after. `reuses`: some memory is allocated again."""
+class TokenOrder:
+    """The order that tokens ask of the operations of one entry; none if made without an entry.
+
+    It has the `bits` of operations with effects; those that each may come after by tokens (`before`), and those it then
+    waits for; all `accesses`, those whose results the copy engine does not see (`stale`), and those that another access
+    may come after. `reuses`: some memory is allocated again.
+    """
 
     bits: Mapping[Op, Accesses] = field(default_factory=dict)
     before: Mapping[Op, Accesses] = field(default_factory=dict)
@@ -166,26 +96,51 @@ class _Relations:
     stale: Accesses = 0
     followed: Accesses = 0
     reuses: bool = False
+    barriers: frozenset[Op] = frozenset()
+    """The operations, loops among them, that need a barrier in front."""
 
+    @staticmethod
+    def of(entry: Entry, functions: Mapping[str, Func]) -> TokenOrder:
+        """Return the order of an entry that may call the functions, by their names."""
+        ops = [op for root in (entry, *functions.values()) for op in root.walk()]
+        effects = {op: effect for op in ops if (effect := ordered_effect(op)) is not None}
+        bits = {op: 1 << position for position, op in enumerate(effects)}
+        tokens = tokens_after(entry, functions, bits)
+        before = {op: _union(tokens.get(operand, 0) for operand in op.operands) for op in ops if not op.regions}
+        accesses = [op for op, effect in effects.items() if effect.accesses]
+        every = _union(bits[op] for op in accesses)
+        order = TokenOrder(
+            bits,
+            before,
+            dict(_waits(effects, bits)) | {op: every for op in ops if own_effect(op) is Effect.FENCE},
+            every,
+            _union(bits[op] for op in accesses if effects[op].writes or effects[op].acquires),
+            _union(before[op] for op in accesses),
+            any(map(_takes_memory_again, ops)),
+        )
+        return replace(order, barriers=_Flow(order, functions).block(entry.body, 0).barriers)
 
-def _relations(entry: Entry, functions: Mapping[str, Func]) -> _Relations:
-    ops = [op for root in (entry, *functions.values()) for op in root.walk()]
-    effects = {op: effect for op in ops if (effect := ordered_effect(op)) is not None}
-    bits = {op: 1 << position for position, op in enumerate(effects)}
-    tokens = tokens_after(entry, functions, bits)
-    before = {op: _union(tokens.get(operand, 0) for operand in op.operands) for op in ops if not op.regions}
-    accesses = [op for op, effect in effects.items() if effect.accesses]
-    every = _union(bits[op] for op in accesses)
-    fences: dict[Op, Accesses] = {op: every for op in ops if own_effect(op) is Effect.FENCE}
-    return _Relations(
-        bits,
-        before,
-        {**dict(_waits(effects, bits)), **fences},
-        every,
-        _union(bits[op] for op in accesses if effects[op].writes or effects[op].acquires),
-        _union(before[op] for op in accesses),
-        any(map(_takes_memory_again, ops)),
-    )
+    def needs_barrier(self, op: Op) -> bool:
+        """Return whether a barrier must stand in front of the operation, which may be a loop."""
+        return op in self.barriers
+
+    def follows_write(self, op: Op) -> bool:
+        """Return whether the access may be ordered by tokens after a write of this block, or after an acquire.
+
+        The copy engine may then read for it only after a proxy fence: a barrier alone does not make the writes of
+        threads, or writes visible to them, visible to the engine.
+        """
+        return self.reuses or bool(self.before.get(op, 0) & self.stale)
+
+    def follows_access(self, op: Op) -> bool:
+        """Return whether the access may be ordered by tokens after any other. The copy engine may then not write for
+        it."""
+        return self.reuses or bool(self.before.get(op, 0) & self.accesses)
+
+    def is_followed(self, op: Op) -> bool:
+        """Return whether an access may be ordered by tokens after this one, which then must have ended: a store by the
+        copy engine, whose end nobody waits for, is not enough."""
+        return self.reuses or bool(self.bits.get(op, 0) & self.followed)
 
 
 def _union(sets: Iterable[Accesses]) -> Accesses:
@@ -202,14 +157,8 @@ def _waits(effects: Mapping[Op, OrderedEffect], bits: Mapping[Op, Accesses]) -> 
 
 
 def _takes_memory_again(op: Op) -> bool:
-    """Return whether this is an `alloca` that may run more than once, in a loop or a function: its memory is the
-    same."""
-    if own_effect(op) is not Effect.ALLOCATE:
-        return False
-    around = op.parent_op
-    while isinstance(around, control.If):
-        around = around.parent_op
-    return not isinstance(around, Entry)
+    """Return whether this is an `alloca` that may run more than once: its memory is the same."""
+    return own_effect(op) is Effect.ALLOCATE and not runs_once(op)
 
 
 # ------------------------------------------------------------ what is pending
@@ -224,9 +173,6 @@ class _Ways:
     exits: Mapping[RegionExit, Accesses] = field(default_factory=dict)
     barriers: frozenset[Op] = frozenset()
 
-    def without(self, *kinds: RegionExit) -> dict[RegionExit, Accesses]:
-        return {kind: pending for kind, pending in self.exits.items() if kind not in kinds}
-
 
 def _joined(first: Mapping[RegionExit, Accesses], second: Mapping[RegionExit, Accesses]) -> dict[RegionExit, Accesses]:
     return {kind: first.get(kind, 0) | second.get(kind, 0) for kind in (*first, *second)}
@@ -235,8 +181,8 @@ def _joined(first: Mapping[RegionExit, Accesses], second: Mapping[RegionExit, Ac
 class _Flow:
     """Follows what is pending through the program; for an operation with regions once for each set that is."""
 
-    def __init__(self, relations: _Relations, functions: Mapping[str, Func]) -> None:
-        self.relations = relations
+    def __init__(self, order: TokenOrder, functions: Mapping[str, Func]) -> None:
+        self.order = order
         self.functions = functions
         self.found: dict[tuple[Op, Accesses], _Ways] = {}
 
@@ -265,16 +211,15 @@ class _Flow:
         return self.found[op, pending]
 
     def _simple(self, op: Op, pending: Accesses) -> _Ways:
-        relations = self.relations
-        own = relations.bits.get(op, 0)
-        waits = pending if _takes_memory_again(op) else relations.before.get(op, 0) & relations.waits.get(op, 0)
+        order, own = self.order, self.order.bits.get(op, 0)
+        waits = pending if _takes_memory_again(op) else order.before.get(op, 0) & order.waits.get(op, 0)
         return _Ways(own, barriers=frozenset({op})) if waits & pending else _Ways(pending | own)
 
     def _if(self, op: control.If, pending: Accesses) -> _Ways:
         then = self.block(op.then, pending)
         other = _Ways(None, {RegionExit.YIELD: pending}) if op.otherwise is None else self.block(op.otherwise, pending)
-        ways = _Ways(None, _joined(then.exits, other.exits), then.barriers | other.barriers)
-        return _Ways(ways.exits.get(RegionExit.YIELD), ways.without(RegionExit.YIELD), ways.barriers)
+        exits = _joined(then.exits, other.exits)
+        return _Ways(exits.pop(RegionExit.YIELD, None), exits, then.barriers | other.barriers)
 
     def _call(self, op: Call, pending: Accesses) -> _Ways:
         ways = self.block(self.functions[op.callee].body, pending)
@@ -299,8 +244,10 @@ class _Flow:
             if grown == head:
                 break
             head = grown
-        behind = head if isinstance(op, control.For) else ways.exits.get(RegionExit.BREAK)
-        return _Ways(behind, ways.without(RegionExit.CONTINUE, RegionExit.BREAK), ways.barriers)
+        exits = dict(ways.exits)
+        exits.pop(RegionExit.CONTINUE, None)
+        left = exits.pop(RegionExit.BREAK, None)
+        return _Ways(head if isinstance(op, control.For) else left, exits, ways.barriers)
 
 
 _NESTED: dict[type[Op], Callable[..., _Ways]] = {

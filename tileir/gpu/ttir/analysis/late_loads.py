@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileir.analysis.effects import ordering_of, token_operands, token_results
+from tileir.analysis.structure import ancestor_in
 from tileir.gpu.ttir.analysis.barriers import TokenOrder
 from tileir.gpu.ttir.analysis.hints import FOLDS, Users, bytes_of
 from tileir.ir.attributes import MemoryOrdering
-from tileir.ir.core import Op, Value
+from tileir.ir.core import Op
 from tileir.ops.pointers import LoadPtr
 from tileir.ops.views import LoadView
 
@@ -36,32 +37,18 @@ def with_late_loads(ops: Sequence[Op], users: Users, order: TokenOrder) -> list[
 
 
 def late_user(op: Op, users: Users, order: TokenOrder) -> Op | None:
-    """Return the operation of the same block that a load is put off to, which is the first that uses its tile; None for
-    one that stays."""
+    """Return the operation of the same block that a load is put off to: the first that uses its tile, if that stands
+    behind a reduction; None for a load that stays."""
     if not isinstance(op, LoadView | LoadPtr) or ordering_of(op) is not MemoryOrdering.WEAK or op.parent is None:
         return None
     tile = op.results[0]
     tokens = [*token_operands(op), *(user for token in token_results(op) for user in users.of(token))]
     if bytes_of(tile) < LARGE or tokens or order.needs_barrier(op) or users.multiplied(tile):
         return None
-    return _first_behind_reduction(op, tile, users)
-
-
-def _first_behind_reduction(op: Op, tile: Value, users: Users) -> Op | None:
-    assert op.parent is not None
-    ops = op.parent.ops
-    using = {_of_block(user, op) for user in users.of(tile)}
+    using = {ancestor_in(op.parent, user) for user in users.of(tile)}
     passed = False
-    for later in ops[ops.index(op) + 1 :]:
+    for later in op.parent.ops[op.parent.ops.index(op) + 1 :]:
         if later in using:
             return later if passed else None
         passed = passed or isinstance(later, FOLDS)
     return None
-
-
-def _of_block(op: Op, beside: Op) -> Op:
-    """Return the operation of the block of `beside` that `op` is, or stands in."""
-    while op.parent is not beside.parent:
-        assert op.parent is not None and op.parent.parent is not None
-        op = op.parent.parent
-    return op

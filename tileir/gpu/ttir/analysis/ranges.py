@@ -7,7 +7,7 @@ too weak: arithmetic that may overflow is unknown.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial
 
 from tileir.analysis import ranges
 from tileir.analysis.ranges import Range, power_in
@@ -81,10 +81,9 @@ class _Query:
             return unknown(value.type)
         if owner.name == "arith.constant":
             return _of_number(owner.attributes["value"], value.type)
-        rule = _RULES.get(owner.name)
-        if rule is None:
+        if owner.name not in _KNOWN:
             return unknown(value.type)
-        found = rule(owner, [self.ask(operand, depth - 1) for operand in owner.operands])
+        found = _result(owner, [self.ask(operand, depth - 1) for operand in owner.operands])
         return unknown(value.type) if found is None else ranges.wrapped(found, value.type.bits)
 
     def _promised_and(self, value: TtirValue, found: Range) -> Range:
@@ -105,42 +104,49 @@ def _of_number(number: object, type: TtirType) -> Range:
 
 # ---------------------------------------------------------------- arithmetic
 
-Rule = Callable[[Instruction, list[Range]], Range | None]
-"""The exact result of an instruction, before it is kept in the bits of its type; None if nothing is known of it."""
+_SAME = (
+    "arith.extsi", "arith.trunci", "tt.splat", "tt.unsplat", "tt.reshape", "tt.broadcast", "tt.expand_dims", "tt.trans",
+)  # fmt: skip
+_EXACT: dict[str, Callable[[Range, Range], Range | None]] = {
+    "arith.addi": ranges.add,
+    "arith.subi": ranges.subtract,
+    "arith.muli": ranges.multiply,
+    "arith.divsi": partial(ranges.quotient, rounding=Rounding.ZERO),
+    "arith.remsi": ranges.remainder,
+    "arith.minsi": ranges.minimum,
+    "arith.maxsi": ranges.maximum,
+}
+_WITHIN_BITS: dict[str, Callable[[Range, Range, int], Range | None]] = {
+    "arith.shli": ranges.shift_left,
+    "arith.shrsi": ranges.shift_right,
+    "arith.andi": ranges.bitwise_and,
+    "arith.ori": ranges.bitwise_or,
+    "arith.xori": ranges.bitwise_xor,
+}
+_UNSIGNED = {"arith.shrui": "arith.shrsi", "arith.divui": "arith.divsi", "arith.remui": "arith.remsi"}
+"""The signed form of an instruction, which does the same with numbers that are not negative."""
 
 
-def _exact(function: Callable[[Range, Range], Range | None]) -> Rule:
-    return lambda instruction, operands: function(*operands)
-
-
-def _within_bits(function: Callable[[Range, Range, int], Range | None]) -> Rule:
-    return lambda instruction, operands: function(operands[0], operands[1], instruction.results[0].type.bits)
-
-
-def _unsigned(rule: Rule) -> Rule:
-    """Return the rule for the unsigned form of an instruction: the same for numbers that are not negative."""
-
-    def apply(instruction: Instruction, operands: list[Range]) -> Range | None:
-        return rule(instruction, operands) if all(operand.low >= 0 for operand in operands) else None
-
-    return apply
-
-
-def _quotient(a: Range, b: Range) -> Range | None:
-    return ranges.quotient(a, b, Rounding.ZERO)
-
-
-def _same(instruction: Instruction, operands: list[Range]) -> Range:
-    return operands[0]
+def _result(instruction: Instruction, operands: list[Range]) -> Range | None:
+    """Return the exact result of an instruction, before it is kept in the bits of its type; None if nothing is known
+    of it."""
+    name = instruction.name
+    if name in _UNSIGNED:
+        if any(operand.low < 0 for operand in operands):
+            return None
+        name = _UNSIGNED[name]
+    if name in _SAME:
+        return operands[0]
+    if name in _EXACT:
+        return _EXACT[name](*operands)
+    if name in _WITHIN_BITS:
+        return _WITHIN_BITS[name](operands[0], operands[1], instruction.results[0].type.bits)
+    return _OTHERS[name](instruction, operands)
 
 
 def _bits_kept(instruction: Instruction, operands: list[Range]) -> Range:
     full = unknown(instruction.results[0].type)
     return Range(min(known.divisor for known in operands), full.low, full.high)
-
-
-def _either(instruction: Instruction, operands: list[Range]) -> Range:
-    return reduce(ranges.union, operands[-2:])
 
 
 def _smaller_unsigned(instruction: Instruction, operands: list[Range]) -> Range:
@@ -158,10 +164,6 @@ def _larger_unsigned(instruction: Instruction, operands: list[Range]) -> Range:
     return _bits_kept(instruction, operands)
 
 
-def _zero_extended(instruction: Instruction, operands: list[Range]) -> Range:
-    return ranges.zero_extended(operands[0], instruction.operands[0].type.bits)
-
-
 def _address(instruction: Instruction, operands: list[Range]) -> Range:
     """Return a pointer moved by a number of elements."""
     type = instruction.results[0].type
@@ -176,47 +178,17 @@ def _range(instruction: Instruction, operands: list[Range]) -> Range:
     return Range(1, start, end - 1)
 
 
-def _block_id(instruction: Instruction, operands: list[Range]) -> Range:
-    return ranges.BLOCK_ID
-
-
-def _grid_extent(instruction: Instruction, operands: list[Range]) -> Range:
-    return ranges.GRID_EXTENT
-
-
-_RULES: dict[str, Rule] = {
-    "arith.addi": _exact(ranges.add),
-    "arith.subi": _exact(ranges.subtract),
-    "arith.muli": _exact(ranges.multiply),
-    "arith.shli": _within_bits(ranges.shift_left),
-    "arith.shrui": _unsigned(_within_bits(ranges.shift_right)),
-    "arith.shrsi": _within_bits(ranges.shift_right),
-    "arith.divui": _unsigned(_exact(_quotient)),
-    "arith.divsi": _exact(_quotient),
-    "arith.remui": _unsigned(_exact(ranges.remainder)),
-    "arith.remsi": _exact(ranges.remainder),
-    "arith.andi": _within_bits(ranges.bitwise_and),
-    "arith.ori": _within_bits(ranges.bitwise_or),
-    "arith.xori": _within_bits(ranges.bitwise_xor),
-    "arith.select": _either,
-    "arith.minsi": _exact(ranges.minimum),
-    "arith.maxsi": _exact(ranges.maximum),
+_OTHERS: dict[str, Callable[[Instruction, list[Range]], Range]] = {
+    "arith.select": lambda instruction, operands: ranges.union(*operands[-2:]),
     "arith.minui": _smaller_unsigned,
     "arith.maxui": _larger_unsigned,
-    "arith.extsi": _same,
-    "arith.extui": _zero_extended,
-    "arith.trunci": _same,
-    "tt.splat": _same,
-    "tt.unsplat": _same,
-    "tt.reshape": _same,
-    "tt.broadcast": _same,
-    "tt.expand_dims": _same,
-    "tt.trans": _same,
+    "arith.extui": lambda found, operands: ranges.zero_extended(operands[0], found.operands[0].type.bits),
     "tt.int_to_ptr": _bits_kept,
     "tt.ptr_to_int": _bits_kept,
     "tt.bitcast": _bits_kept,
     "tt.addptr": _address,
     "tt.make_range": _range,
-    "tt.get_program_id": _block_id,
-    "tt.get_num_programs": _grid_extent,
+    "tt.get_program_id": lambda instruction, operands: ranges.BLOCK_ID,
+    "tt.get_num_programs": lambda instruction, operands: ranges.GRID_EXTENT,
 }
+_KNOWN = frozenset((*_SAME, *_EXACT, *_WITHIN_BITS, *_UNSIGNED, *_OTHERS))

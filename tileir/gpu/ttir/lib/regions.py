@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from tileir.analysis.structure import EXITS, RegionExit
+from tileir.analysis.structure import EXITS, RegionExit, runs_once
 from tileir.gpu.ttir.analysis.late_loads import with_late_loads
 from tileir.gpu.ttir.forms import flat_types, flattened
 from tileir.gpu.ttir.ir.builder import Builder
@@ -22,7 +22,6 @@ from tileir.ir.traits import ELEMENTWISE
 from tileir.ops import control
 from tileir.ops.control import For
 from tileir.ops.extension import Generate
-from tileir.ops.module import Entry
 
 _GOES_ON = frozenset({RegionExit.YIELD})
 
@@ -50,21 +49,11 @@ def exits_through(op: Op) -> frozenset[RegionExit]:
         return exits_of(op.then) | otherwise
     if isinstance(op, control.Loop):
         return _GOES_ON | (exits_of(op.body) & {RegionExit.RETURN})
-    if isinstance(op, control.Assert) and _stands_in_entry(op):
+    if isinstance(op, control.Assert) and runs_once(op):
+        # A failure ends the tile block. Elsewhere the block goes on, as it may (spec: control#assert-failure), so that
+        # loops do not pay for it.
         return _GOES_ON | {RegionExit.RETURN}
     return _GOES_ON
-
-
-def _stands_in_entry(op: Op) -> bool:
-    """Return whether `return` may stand where `op` does without leaving a loop or a call.
-
-    There an assertion that fails ends the tile block. Elsewhere the block goes on, as it may
-    (spec: control#assert-failure), so that loops do not pay for it.
-    """
-    parent = op.parent_op
-    while isinstance(parent, control.If):
-        parent = parent.parent_op
-    return isinstance(parent, Entry)
 
 
 def leaves(op: Op) -> bool:

@@ -14,6 +14,7 @@ from tileir.gpu.arch import Arch
 from tileir.gpu.expressions import Expression
 from tileir.gpu.ttir.ir.code import TtirAttribute, TtirFunction
 from tileir.gpu.ttir.ir.text import function_text
+from tileir.gpu.ttir.lib.scalars import MAX_HINT
 from tileir.gpu.ttir.lowering import BlockMemory, Hidden, ParameterFacts, TtirLowering
 from tileir.gpu.ttir.rules import RULES
 from tileir.ir.core import Op
@@ -22,9 +23,6 @@ from tileir.ops.module import Entry
 
 PREFIX, MAX_NAME = "tileir_", 100
 """Beginning of the names of functions, and how much of the program's name follows."""
-
-MAX_ALIGNMENT = 1 << 10
-"""The largest divisor of a parameter that Triton's compiler is told of."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ def lower_entry(
     )
     numbers = [value for value in body.arguments if not value.type.is_descriptor]
     attributes: dict[int, dict[str, TtirAttribute]] = {
-        body.arguments.index(value): {"tt.divisibility": min(divisor, MAX_ALIGNMENT)}
+        body.arguments.index(value): {"tt.divisibility": min(divisor, MAX_HINT)}
         for value in numbers
         if (divisor := lowering.known.divisor(value)) > 1
     }

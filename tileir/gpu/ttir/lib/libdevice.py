@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
@@ -67,84 +67,60 @@ def wide_quotient(build: Builder, dividend: TtirValue, divisor: TtirValue) -> Tt
 PREFIX = "__nv_"
 
 _NAMES = {
+    "float -> float": """
+        acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi cyl_bessel_i0 cyl_bessel_i1 erf erfc erfcinv
+        erfcx erfinv exp exp10 exp2 expm1 fabs floor j0 j1 lgamma log log10 log1p log2 logb nearbyint normcdf
+        normcdfinv rcbrt rint round rsqrt sin sinh sinpi sqrt tan tanh tgamma trunc y0 y1
+    """,
+    "float -> i32": "ilogb",
+    "float -> i64": "llrint llround",
+    "float float -> float": "atan2 copysign fdim fmax fmin fmod hypot nextafter pow remainder rhypot",
+    "float float float -> float": "fma norm3d rnorm3d",
+    "float float float float -> float": "norm4d rnorm4d",
+    "float i32 -> float": "ldexp powi scalbn",
+    "i32 float -> float": "jn yn",
     "f32 -> f32": """
-        acosf acoshf asinf asinhf atanf atanhf cbrtf ceilf cosf coshf cospif cyl_bessel_i0f cyl_bessel_i1f erfcf
-        erfcinvf erfcxf erff erfinvf exp10f exp2f expf expm1f fabsf fast_cosf fast_exp10f fast_expf fast_log10f
-        fast_log2f fast_logf fast_sinf fast_tanf fast_tanhf floorf frcp_rd frcp_rn frcp_ru frcp_rz frsqrt_rn
-        fsqrt_rd fsqrt_rn fsqrt_ru fsqrt_rz j0f j1f lgammaf log10f log1pf log2f logbf logf nearbyintf normcdff
-        normcdfinvf rcbrtf rintf roundf rsqrtf saturatef sinf sinhf sinpif sqrtf tanf tanhf tgammaf truncf y0f
-        y1f
+        fast_cosf fast_exp10f fast_expf fast_log10f fast_log2f fast_logf fast_sinf fast_tanf fast_tanhf frcp_r*
+        frsqrt_rn fsqrt_r* saturatef
     """,
     "f32 -> i16": "float2half_rn",
-    "f32 -> i32": """
-        finitef float2int_rd float2int_rn float2int_ru float2int_rz float2uint_rd float2uint_rn float2uint_ru
-        float2uint_rz float_as_int float_as_uint ilogbf isinff isnanf signbitf
-    """,
-    "f32 -> i64": """
-        float2ll_rd float2ll_rn float2ll_ru float2ll_rz float2ull_rd float2ull_rn float2ull_ru float2ull_rz
-        llrintf llroundf
-    """,
-    "f32 f32 -> f32": """
-        atan2f copysignf fadd_rd fadd_rn fadd_ru fadd_rz fast_fdividef fast_powf fdimf fdiv_rd fdiv_rn fdiv_ru
-        fdiv_rz fmaxf fminf fmodf fmul_rd fmul_rn fmul_ru fmul_rz fsub_rd fsub_rn fsub_ru fsub_rz hypotf
-        nextafterf powf remainderf rhypotf
-    """,
-    "f32 f32 f32 -> f32": """
-        fmaf fmaf_ieee_rd fmaf_ieee_rn fmaf_ieee_ru fmaf_ieee_rz fmaf_rd fmaf_rn fmaf_ru fmaf_rz norm3df
-        rnorm3df
-    """,
-    "f32 f32 f32 f32 -> f32": "norm4df rnorm4df",
-    "f32 i32 -> f32": "ldexpf powif scalbnf",
-    "f64 -> f32": "double2float_rd double2float_rn double2float_ru double2float_rz",
-    "f64 -> f64": """
-        acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi cyl_bessel_i0 cyl_bessel_i1 drcp_rd drcp_rn
-        drcp_ru drcp_rz dsqrt_rd dsqrt_rn dsqrt_ru dsqrt_rz erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1
-        fabs floor j0 j1 lgamma log log10 log1p log2 logb nearbyint normcdf normcdfinv rcbrt rcp64h rint round
-        rsqrt sin sinh sinpi sqrt tan tanh tgamma trunc y0 y1
-    """,
-    "f64 -> i32": """
-        double2hiint double2int_rd double2int_rn double2int_ru double2int_rz double2loint double2uint_rd
-        double2uint_rn double2uint_ru double2uint_rz ilogb isfinited isinfd isnand signbitd
-    """,
-    "f64 -> i64": """
-        double2ll_rd double2ll_rn double2ll_ru double2ll_rz double2ull_rd double2ull_rn double2ull_ru
-        double2ull_rz double_as_longlong llrint llround
-    """,
-    "f64 f64 -> f64": """
-        atan2 copysign dadd_rd dadd_rn dadd_ru dadd_rz ddiv_rd ddiv_rn ddiv_ru ddiv_rz dmul_rd dmul_rn dmul_ru
-        dmul_rz dsub_rd dsub_rn dsub_ru dsub_rz fdim fmax fmin fmod hypot nextafter pow remainder rhypot
-    """,
-    "f64 f64 f64 -> f64": "fma fma_rd fma_rn fma_ru fma_rz norm3d rnorm3d",
-    "f64 f64 f64 f64 -> f64": "norm4d rnorm4d",
-    "f64 i32 -> f64": "ldexp powi scalbn",
+    "f32 -> i32": "finitef float2int_r* float2uint_r* float_as_int float_as_uint isinff isnanf signbitf",
+    "f32 -> i64": "float2ll_r* float2ull_r*",
+    "f32 f32 -> f32": "fadd_r* fast_fdividef fast_powf fdiv_r* fmul_r* fsub_r*",
+    "f32 f32 f32 -> f32": "fmaf_ieee_r* fmaf_r*",
+    "f64 -> f32": "double2float_r*",
+    "f64 -> f64": "drcp_r* dsqrt_r* rcp64h",
+    "f64 -> i32": "double2hiint double2int_r* double2loint double2uint_r* isfinited isinfd isnand signbitd",
+    "f64 -> i64": "double2ll_r* double2ull_r* double_as_longlong",
+    "f64 f64 -> f64": "dadd_r* ddiv_r* dmul_r* dsub_r*",
+    "f64 f64 f64 -> f64": "fma_r*",
     "i16 -> f32": "half2float",
-    "i32 -> f32": """
-        int2float_rd int2float_rn int2float_ru int2float_rz int_as_float uint2float_rd uint2float_rn
-        uint2float_ru uint2float_rz uint_as_float
-    """,
+    "i32 -> f32": "int2float_r* int_as_float uint2float_r* uint_as_float",
     "i32 -> f64": "int2double_rn uint2double_rn",
     "i32 -> i32": "abs brev clz ffs popc",
-    "i32 f32 -> f32": "jnf ynf",
-    "i32 f64 -> f64": "jn yn",
     "i32 i32 -> f64": "hiloint2double",
     "i32 i32 -> i32": "hadd max min mul24 mulhi rhadd uhadd umax umin umul24 umulhi urhadd",
     "i32 i32 i32 -> i32": "byte_perm sad usad",
-    "i64 -> f32": "ll2float_rd ll2float_rn ll2float_ru ll2float_rz ull2float_rd ull2float_rn ull2float_ru ull2float_rz",
-    "i64 -> f64": """
-        ll2double_rd ll2double_rn ll2double_ru ll2double_rz longlong_as_double ull2double_rd ull2double_rn
-        ull2double_ru ull2double_rz
-    """,
+    "i64 -> f32": "ll2float_r* ull2float_r*",
+    "i64 -> f64": "ll2double_r* longlong_as_double ull2double_r*",
     "i64 -> i32": "clzll ffsll popcll",
     "i64 -> i64": "brevll llabs",
     "i64 i64 -> i64": "llmax llmin mul64hi ullmax ullmin umul64hi",
 }
-"""The names without the prefix, by the types of the operands and that of the result."""
+"""The names without the prefix, by the types of the operands and that of the result. ``float`` stands for f64, and for
+f32 with an ``f`` behind the name; ``_r*`` stands for the roundings ``_rd _rn _ru _rz``."""
 
-SIGNATURES: dict[str, tuple[tuple[str, ...], str]] = {
-    PREFIX + name: (tuple(types.split(" -> ")[0].split()), types.split(" -> ")[1])
-    for types, names in _NAMES.items()
-    for name in names.split()
-}
+
+def _signatures() -> Iterator[tuple[str, tuple[tuple[str, ...], str]]]:
+    for types, names in _NAMES.items():
+        for element, suffix in (("f64", ""), ("f32", "f")) if "float" in types else (("", ""),):
+            operands, result = types.replace("float", element).split(" -> ")
+            for name in names.split():
+                for rounding in "dnuz" if name.endswith("*") else ("",):
+                    yield f"{PREFIX}{name.replace('*', rounding)}{suffix}", (tuple(operands.split()), result)
+
+
+SIGNATURES = dict(_signatures())
 """The types of the operands and that of the result, by name."""
 
 

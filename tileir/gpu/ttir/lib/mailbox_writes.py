@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tileir.gpu import mailbox
 from tileir.gpu.ttir.ir.builder import RELAXED, Builder
 from tileir.gpu.ttir.ir.code import I32, I64, TtirValue
+from tileir.gpu.ttir.lib.words import bits_of
 from tileir.gpu.ttir.lowering import Mailbox, TtirLowering
 from tileir.ir import core
 from tileir.ir.attributes import AtomicMode
@@ -74,17 +75,10 @@ def _store_block(build: Builder, address: TtirValue, place: int) -> None:
 
 def _store_tile(build: Builder, address: TtirValue, place: int, tile: TtirValue) -> None:
     """Store the elements in row-major order, `place` bytes behind `address`."""
-    bits = _bits(build, tile)
+    bits = bits_of(build, tile)
+    if bits.type.bits < 8:
+        bits = build.resized(bits, "i8", signed=False)
     target = _at(build, address, place, bits.type.element)
     if bits.type.is_tensor:
         target = build.op("tt.addptr", build.splat(target, *bits.type.shape), build.numbers(*bits.type.shape))
     build.store(target, bits)
-
-
-def _bits(build: Builder, tile: TtirValue) -> TtirValue:
-    """Return the elements as integers of whole bytes."""
-    if tile.type.is_pointer:
-        return build.cast("tt.ptr_to_int", tile, "i64")
-    if tile.type.is_float:
-        return build.bitcast(tile, f"i{tile.type.bits}")
-    return build.resized(tile, "i8", signed=False) if tile.type.bits < 8 else tile

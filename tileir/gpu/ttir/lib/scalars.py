@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tileir.gpu.ttir.ir.code import I32, I64, Instruction, Text, TtirValue
 from tileir.gpu.ttir.lowering import TtirLowering
 
@@ -61,7 +63,14 @@ def narrowed(lowering: TtirLowering, value: TtirValue) -> TtirValue:
 
 def hinted(value: TtirValue, divisor: int) -> TtirValue:
     """Return the scalar `value`, with a note for Triton's compiler that it is a multiple of `divisor`."""
-    assert isinstance(value.owner, Instruction) and not value.type.is_tensor
     if divisor > 1:
-        value.owner.attributes["tt.divisibility"] = Text(f"dense<{min(divisor, MAX_HINT)}> : tensor<1xi32>")
+        hint(value, "tt.divisibility", [divisor])
     return value
+
+
+def hint(value: TtirValue, name: str, numbers: Sequence[int]) -> None:
+    """Leave a note about the only result of an instruction: a number for each dimension, or one for a scalar."""
+    if isinstance(value.owner, Instruction) and len(value.owner.results) == 1:
+        limited = [min(number, MAX_HINT) for number in numbers] if name == "tt.divisibility" else list(numbers)
+        noted = limited if value.type.is_tensor else limited[0]
+        value.owner.attributes[name] = Text(f"dense<{noted}> : tensor<{len(limited)}xi32>")

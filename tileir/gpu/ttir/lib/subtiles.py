@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import I32, TtirAttribute, TtirBlock, TtirType, TtirValue
-from tileir.gpu.ttir.lib.words import known_constant
+from tileir.gpu.ttir.lib.words import bits_of, from_bits, known_constant
 
 Combine = Callable[[list[TtirValue], list[TtirValue]], Sequence[TtirValue]]
 """Emits the combination of two elements of each operand, scalars."""
@@ -136,14 +136,14 @@ def taken(build: Builder, whole: TtirValue, shape: Sequence[int], numbers: Seque
     if whole.type.shape == tuple(shape):
         return whole
     element = whole.type.element
-    bits = _bits(build, whole)
+    bits = bits_of(build, whole)
     for axis, (extent, number) in enumerate(zip(shape, numbers)):
         known, count = known_constant(number), bits.type.shape[axis] // extent
         if known is not None and known < count <= 1 << SPLITS:
             bits = _split_off(build, bits, axis, count, known)
         elif count > 1:
             bits = _searched(build, bits, axis, extent, number)
-    return _from_bits(build, bits, element)
+    return from_bits(build, bits, element)
 
 
 def _split_off(build: Builder, value: TtirValue, axis: int, count: int, number: int) -> TtirValue:
@@ -177,15 +177,3 @@ def _searched(build: Builder, bits: TtirValue, axis: int, extent: int, number: T
     parts = build.reshape(bits, *_along(shape, axis, shape[axis] // extent, extent))
     wanted = _is_in_part(build, parts.type.shape, axis, 1, number)
     return reduced(build, build.select(wanted, parts, build.integer(parts.type, 0)), axis, "arith.ori")
-
-
-def _bits(build: Builder, value: TtirValue) -> TtirValue:
-    """Return the elements as integers."""
-    if value.type.is_pointer:
-        return build.op("tt.ptr_to_int", value, type=value.type.of("i64"))
-    return build.bitcast(value, f"i{value.type.bits}")
-
-
-def _from_bits(build: Builder, bits: TtirValue, element: str) -> TtirValue:
-    type = bits.type.of(element)
-    return build.op("tt.int_to_ptr", bits, type=type) if type.is_pointer else build.bitcast(bits, element)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tileir.gpu.ttir.ir.builder import Builder
-from tileir.gpu.ttir.ir.code import ConstantBits, Instruction, TtirValue
+from tileir.gpu.ttir.ir.code import ConstantBits, Instruction, TtirType, TtirValue
 
 _SHAPE_INSTRUCTIONS = ("tt.splat", "tt.unsplat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans")
 """They repeat and move elements, so that a constant stays one."""
@@ -149,3 +149,14 @@ class Word:
 def word_of(build: Builder, value: TtirValue) -> Word:
     """Return the bits of a number of any type."""
     return Word(build, build.bitcast(value, f"i{value.type.bits}"))
+
+
+def bits_of(build: Builder, value: TtirValue) -> TtirValue:
+    """Return the bits of a number or an address as an integer."""
+    return build.cast("tt.ptr_to_int", value, "i64") if value.type.is_pointer else word_of(build, value).value
+
+
+def from_bits(build: Builder, bits: TtirValue, element: str) -> TtirValue:
+    """Return the number or the address that has these bits."""
+    is_pointer = TtirType(element).is_pointer
+    return build.cast("tt.int_to_ptr", bits, element) if is_pointer else build.bitcast(bits, element)

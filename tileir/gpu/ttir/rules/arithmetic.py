@@ -12,49 +12,15 @@ from functools import partial
 
 from tileir.gpu.arch import Vendor
 from tileir.gpu.ttir.forms import PREDICATES
-from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
 from tileir.gpu.ttir.lib.libdevice import library_function, rounded, through_f32, wide_quotient
-from tileir.gpu.ttir.lib.words import Word
+from tileir.gpu.ttir.lib.words import Word, word_of
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import types as t
 from tileir.ir.attributes import Ordering, Rounding, Signedness
 from tileir.ir.core import Op, Value
 from tileir.ir.rules import Rules
-from tileir.ops.division import DivI, RemI
-from tileir.ops.floating import (
-    AbsF,
-    AddF,
-    Ceil,
-    CmpF,
-    DivF,
-    Floor,
-    Fma,
-    MaxF,
-    MinF,
-    MulF,
-    NegF,
-    RemF,
-    Sqrt,
-    SubF,
-)
-from tileir.ops.functions import Atan2, Cos, Cosh, Exp, Exp2, FPowF, FPowI, Log, Log2, Rsqrt, Sin, Sinh, Tan, Tanh
-from tileir.ops.integer import (
-    AbsI,
-    AddI,
-    AndI,
-    CmpI,
-    MaxI,
-    MinI,
-    MulhiI,
-    MulI,
-    NegI,
-    OrI,
-    ShlI,
-    ShrI,
-    SubI,
-    XOrI,
-)
+from tileir.ops import division, floating, functions, integer
 from tileir.ops.shapes import Broadcast
 
 Formula = Callable[..., Word]
@@ -122,35 +88,35 @@ def _without(x: Word, amount: Word) -> Word:
 
 
 _FORMULAS: dict[tuple[type[Op], Signedness | None], tuple[Formula, Formula]] = {
-    (AbsI, None): (_absolute, _same),
-    (AddI, None): (Word.__add__, Word.__xor__),
-    (AndI, None): (Word.__and__, Word.__and__),
-    (MaxI, _SIGNED): (partial(Word.maximum, signed=True), Word.__and__),
-    (MaxI, _UNSIGNED): (partial(Word.maximum, signed=False), Word.__or__),
-    (MinI, _SIGNED): (partial(Word.minimum, signed=True), Word.__or__),
-    (MinI, _UNSIGNED): (partial(Word.minimum, signed=False), Word.__and__),
-    (MulI, None): (Word.__mul__, Word.__and__),
-    (MulhiI, None): (_high_product, lambda x, y: x.constant(0)),
-    (NegI, None): (Word.__neg__, _same),
-    (OrI, None): (Word.__or__, Word.__or__),
-    (ShlI, None): (_shifted_left, _without),
-    (ShrI, _SIGNED): (_shifted_right_signed, _same),
-    (ShrI, _UNSIGNED): (_shifted_right, _without),
-    (SubI, None): (Word.__sub__, Word.__xor__),
-    (XOrI, None): (Word.__xor__, Word.__xor__),
+    (integer.AbsI, None): (_absolute, _same),
+    (integer.AddI, None): (Word.__add__, Word.__xor__),
+    (integer.AndI, None): (Word.__and__, Word.__and__),
+    (integer.MaxI, _SIGNED): (partial(Word.maximum, signed=True), Word.__and__),
+    (integer.MaxI, _UNSIGNED): (partial(Word.maximum, signed=False), Word.__or__),
+    (integer.MinI, _SIGNED): (partial(Word.minimum, signed=True), Word.__or__),
+    (integer.MinI, _UNSIGNED): (partial(Word.minimum, signed=False), Word.__and__),
+    (integer.MulI, None): (Word.__mul__, Word.__and__),
+    (integer.MulhiI, None): (_high_product, lambda x, y: x.constant(0)),
+    (integer.NegI, None): (Word.__neg__, _same),
+    (integer.OrI, None): (Word.__or__, Word.__or__),
+    (integer.ShlI, None): (_shifted_left, _without),
+    (integer.ShrI, _SIGNED): (_shifted_right_signed, _same),
+    (integer.ShrI, _UNSIGNED): (_shifted_right, _without),
+    (integer.SubI, None): (Word.__sub__, Word.__xor__),
+    (integer.XOrI, None): (Word.__xor__, Word.__xor__),
 }
 """The formula for wider integers, and that for i1: 0 and 1, or 0 and -1 when signed."""
 
 
 @rules(*dict.fromkeys(op for op, _ in _FORMULAS))
 def lower_integer(lowering: TtirLowering, op: Op) -> None:
-    signedness = op.signedness if isinstance(op, MaxI | MinI | ShrI) else None
+    signedness = op.signedness if isinstance(op, integer.MaxI | integer.MinI | integer.ShrI) else None
     wider, bit = _FORMULAS[type(op), signedness]
     wholes(lowering, op, bit if lowering.type_of(op.operands[0]).element == "i1" else wider)
 
 
-@rules(CmpI)
-def lower_cmpi(lowering: TtirLowering, op: CmpI) -> None:
+@rules(integer.CmpI)
+def lower_cmpi(lowering: TtirLowering, op: integer.CmpI) -> None:
     """Compare bits as wider integers; this fixes the order of i1, which compilers leave open."""
     signed, predicate = op.signedness is _SIGNED, PREDICATES[op.comparison_predicate]
     if predicate not in ("eq", "ne"):
@@ -167,37 +133,28 @@ def lower_cmpi(lowering: TtirLowering, op: CmpI) -> None:
 # ---------------------------------------------------------------- integer division
 
 
-@rules(DivI)
-def lower_divi(lowering: TtirLowering, op: DivI) -> None:
-    signed = op.signedness is Signedness.SIGNED
-    wholes(lowering, op, lambda x, y: _quotient(x, y, signed, op.rounding))
+@rules(division.DivI)
+def lower_divi(lowering: TtirLowering, op: division.DivI) -> None:
+    wholes(lowering, op, lambda x, y: _quotient(x, y, op.signedness is _SIGNED, op.rounding))
 
 
-@rules(RemI)
-def lower_remi(lowering: TtirLowering, op: RemI) -> None:
-    signed = op.signedness is Signedness.SIGNED
-    wholes(lowering, op, lambda x, y: _remainder(x, y, signed))
+@rules(division.RemI)
+def lower_remi(lowering: TtirLowering, op: division.RemI) -> None:
+    wholes(lowering, op, lambda x, y: _remainder(x, y, op.signedness is _SIGNED))
 
 
 def _quotient(x: Word, y: Word, signed: bool, rounding: Rounding) -> Word:
     """Return the quotient: MIN for MIN and -1, anything for a division by 0."""
     if x.width == 1:
         return x
-    if rounding is Rounding.NEGATIVE_INF and (places := _places(y)) is not None:
-        return x.shifted_signed(places)
+    known = y.known or 0
+    if rounding is Rounding.NEGATIVE_INF and known.bit_count() == 1 and not known >> (y.width - 1):
+        return x.shifted_signed(known.bit_length() - 1)  # by a positive power of two
     dividend, divisor = _divisible(x, y, signed)
     quotient = dividend.quotient(divisor, signed)
     if rounding is not Rounding.ZERO:
         quotient = _stepped(quotient, dividend - quotient * divisor, divisor, signed, rounding)
     return quotient.resized(f"i{x.width}")
-
-
-def _places(divisor: Word) -> int | None:
-    """Return the logarithm of a constant divisor that is a positive power of two."""
-    known = divisor.known
-    if not known or known & (known - 1) or known >> (divisor.width - 1):
-        return None
-    return known.bit_length() - 1
 
 
 def _stepped(quotient: Word, rest: Word, divisor: Word, signed: bool, rounding: Rounding) -> Word:
@@ -239,17 +196,27 @@ def _divisible(x: Word, y: Word, signed: bool) -> tuple[Word, Word]:
 # ---------------------------------------------------------------- floating point
 
 
-_ROUNDED: dict[type[Op], str] = {AddF: "add", SubF: "sub", MulF: "mul", DivF: "div", Fma: "fma", Sqrt: "sqrt"}
-_EXACT: dict[type[Op], str] = {AbsF: "math.absf", Ceil: "math.ceil", Floor: "math.floor"}
+_ROUNDED: dict[type[Op], str] = {
+    floating.AddF: "add",
+    floating.SubF: "sub",
+    floating.MulF: "mul",
+    floating.DivF: "div",
+    floating.Fma: "fma",
+    floating.Sqrt: "sqrt",
+}
+_EXACT: dict[type[Op], str] = {floating.AbsF: "math.absf", floating.Ceil: "math.ceil", floating.Floor: "math.floor"}
 _EXTREMES: dict[type[Op], tuple[str, str]] = {
-    MaxF: ("arith.maxnumf", "arith.maximumf"),
-    MinF: ("arith.minnumf", "arith.minimumf"),
+    floating.MaxF: ("arith.maxnumf", "arith.maximumf"),
+    floating.MinF: ("arith.minnumf", "arith.minimumf"),
 }
 """Without and with `propagate_nan`."""
 
 
 @rules(*_ROUNDED)
-def lower_rounded(lowering: TtirLowering, op: AddF | SubF | MulF | DivF | Fma | Sqrt) -> None:
+def lower_rounded(
+    lowering: TtirLowering,
+    op: floating.AddF | floating.SubF | floating.MulF | floating.DivF | floating.Fma | floating.Sqrt,
+) -> None:
     operands = [lowering.value(operand) for operand in op.operands]
     name, mode, flush = _ROUNDED[type(op)], op.rounding_mode, op.flush_to_zero
     if divisor := _wide_divisor(lowering, op):
@@ -267,7 +234,7 @@ def _wide_divisor(lowering: TtirLowering, op: Op) -> Value | None:
     For few elements it does on NVIDIA's GPUs: the exact division in f32 calls a function in rare cases, and all values
     that live across the call take registers.
     """
-    if not isinstance(op, DivF) or op.rounding_mode is not Rounding.NEAREST_EVEN or op.flush_to_zero:
+    if not isinstance(op, floating.DivF) or op.rounding_mode is not Rounding.NEAREST_EVEN or op.flush_to_zero:
         return None
     owner, tile, arch = op.rhs.owner, op.result.type, lowering.arch
     if tile.element is not t.F32 or not arch.has_fast_f64:
@@ -278,63 +245,60 @@ def _wide_divisor(lowering: TtirLowering, op: Op) -> Value | None:
 
 
 @rules(*_EXACT)
-def lower_exact(lowering: TtirLowering, op: AbsF | Ceil | Floor) -> None:
+def lower_exact(lowering: TtirLowering, op: floating.AbsF | floating.Ceil | floating.Floor) -> None:
     lowering.bind(op.result, lowering.build.op(_EXACT[type(op)], lowering.value(op.source)))
 
 
-@rules(NegF)
-def lower_negf(lowering: TtirLowering, op: NegF) -> None:
+@rules(floating.NegF)
+def lower_negf(lowering: TtirLowering, op: floating.NegF) -> None:
     """Flip the sign bit: Triton knows ``arith.negf`` only since 3.9."""
-    build, source = lowering.build, lowering.value(op.source)
-    bits = build.bitcast(source, f"i{source.type.bits}")
-    sign = build.bits(bits.type, 1 << (bits.type.bits - 1))
-    lowering.bind(op.result, build.bitcast(build.op("arith.xori", bits, sign), source.type.element))
+    source = lowering.value(op.source)
+    bits = word_of(lowering.build, source)
+    lowering.bind(op.result, (bits ^ (1 << (bits.width - 1))).as_float(source.type.element))
 
 
 @rules(*_EXTREMES)
-def lower_extreme(lowering: TtirLowering, op: MaxF | MinF) -> None:
+def lower_extreme(lowering: TtirLowering, op: floating.MaxF | floating.MinF) -> None:
     """Emit ``max`` and ``min`` of PTX, where +0 is above -0 and a NaN loses, or with ``.NaN`` wins: LLVM makes them of
     the instructions of TTIR, and where ``.NaN`` is missing (f64) adds its effect."""
     build, lhs, rhs = lowering.build, lowering.value(op.lhs), lowering.value(op.rhs)
     if op.flush_to_zero:
-        name = "max" if isinstance(op, MaxF) else "min"
+        name = "max" if isinstance(op, floating.MaxF) else "min"
         result = build.vendor.extreme(name, op.propagate_nan, lhs, rhs)
     else:
         result = build.op(_EXTREMES[type(op)][op.propagate_nan], lhs, rhs)
     lowering.bind(op.result, result)
 
 
-@rules(CmpF)
-def lower_cmpf(lowering: TtirLowering, op: CmpF) -> None:
+@rules(floating.CmpF)
+def lower_cmpf(lowering: TtirLowering, op: floating.CmpF) -> None:
     letter = "o" if op.comparison_ordering is Ordering.ORDERED else "u"
     predicate = letter + PREDICATES[op.comparison_predicate]
     lowering.bind(op.result, lowering.build.compare_float(predicate, lowering.value(op.lhs), lowering.value(op.rhs)))
-
-
-@rules(RemF)
-def lower_remf(lowering: TtirLowering, op: RemF) -> None:
-    """Call the device library's ``fmod``, which is exact; ``arith.remf`` is not where the quotient is large."""
-    build, operands = lowering.build, (lowering.value(op.lhs), lowering.value(op.rhs))
-    lowering.bind(op.result, library_function(build, "fmod", *operands))
 
 
 # ---------------------------------------------------------------- functions
 
 
 _NAMES: dict[type[Op], str] = {
-    Atan2: "atan2",
-    Cos: "cos",
-    Cosh: "cosh",
-    FPowF: "pow",
-    Log: "log",
-    Log2: "log2",
-    Sin: "sin",
-    Sinh: "sinh",
-    Tan: "tan",
+    functions.Atan2: "atan2",
+    functions.Cos: "cos",
+    functions.Cosh: "cosh",
+    functions.FPowF: "pow",
+    floating.RemF: "fmod",
+    functions.Log: "log",
+    functions.Log2: "log2",
+    functions.Sin: "sin",
+    functions.Sinh: "sinh",
+    functions.Tan: "tan",
 }
-"""Names in the device library. `atan2` has the ordinate first there too."""
+"""Names in the device library. `atan2` has the ordinate first there too; ``fmod`` is exact, unlike ``arith.remf`` of
+large quotients."""
 
-_INSTRUCTIONS: dict[type[Op], tuple[str, str]] = {Exp2: ("exp2", "ex2.approx"), Rsqrt: ("rsqrt", "rsqrt.approx")}
+_INSTRUCTIONS: dict[type[Op], tuple[str, str]] = {
+    functions.Exp2: ("exp2", "ex2.approx"),
+    functions.Rsqrt: ("rsqrt", "rsqrt.approx"),
+}
 """The name in the device library, and the instruction for f32."""
 _MOST_PARITY = 1 << 23
 """Up to twice this, f32 holds every integer."""
@@ -347,7 +311,7 @@ def lower_function(lowering: TtirLowering, op: Op) -> None:
 
 
 @rules(*_INSTRUCTIONS)
-def lower_instruction(lowering: TtirLowering, op: Exp2 | Rsqrt) -> None:
+def lower_instruction(lowering: TtirLowering, op: functions.Exp2 | functions.Rsqrt) -> None:
     """Emit one instruction of at most 2 ulp, the bound, over the whole range of f32 including subnormals."""
     build, source = lowering.build, lowering.value(op.source)
     name, instruction = _INSTRUCTIONS[type(op)]
@@ -359,8 +323,8 @@ def lower_instruction(lowering: TtirLowering, op: Exp2 | Rsqrt) -> None:
     lowering.bind(op.result, result)
 
 
-@rules(Exp)
-def lower_exp(lowering: TtirLowering, op: Exp) -> None:
+@rules(functions.Exp)
+def lower_exp(lowering: TtirLowering, op: functions.Exp) -> None:
     """Lower the exponential: `approx` is a power of two whose exponent is rounded to f32, so the error grows with the
     argument.
 
@@ -369,52 +333,43 @@ def lower_exp(lowering: TtirLowering, op: Exp) -> None:
     """
     build, source = lowering.build, lowering.value(op.source)
     if op.rounding_mode is Rounding.APPROX or source.type.element in ("f16", "bf16"):
-        result = through_f32(build, lambda x: _power_of_two_of_scaled(build, x), source)
+
+        def power(x: TtirValue) -> TtirValue:
+            scaled = build.op("arith.mulf", x, build.float(x.type, math.log2(math.e)))
+            return build.vendor.approximate("ex2.approx", False, scaled)
+
+        result = through_f32(build, power, source)
     else:
         result = library_function(build, "exp", source)
     lowering.bind(op.result, result)
 
 
-def _power_of_two_of_scaled(build: Builder, x: TtirValue) -> TtirValue:
-    scaled = build.op("arith.mulf", x, build.float(x.type, math.log2(math.e)))
-    return build.vendor.approximate("ex2.approx", False, scaled)
-
-
-@rules(Tanh)
-def lower_tanh(lowering: TtirLowering, op: Tanh) -> None:
+@rules(functions.Tanh)
+def lower_tanh(lowering: TtirLowering, op: functions.Tanh) -> None:
     build, source = lowering.build, lowering.value(op.source)
-    approximate = op.rounding_mode is Rounding.APPROX
-    if approximate:
+    if op.rounding_mode is Rounding.APPROX:
         result = build.vendor.approximate("tanh.approx", False, source)
     else:
         result = library_function(build, "tanh", source)
     lowering.bind(op.result, result)
 
 
-@rules(FPowI)
-def lower_fpowi(lowering: TtirLowering, op: FPowI) -> None:
+@rules(functions.FPowI)
+def lower_fpowi(lowering: TtirLowering, op: functions.FPowI) -> None:
     """Call `pow`, where the exponent is exact: the library's own powers of integer exponents round at every factor."""
     build, source = lowering.build, lowering.value(op.source)
-    exponent = lowering.value(op.exponent)
-    long = exponent.type.element == "i32"
-    exponent = build.resized(exponent, "i32", signed=True)
-    element = source.type.element
+    element, long = source.type.element, op.exponent.type.element is t.I32
+    exponent = Word(build, build.resized(lowering.value(op.exponent), "i32", signed=True))
+
+    def power(x: TtirValue) -> TtirValue:
+        return library_function(build, "pow", x, build.cast("arith.sitofp", exponent.value, x.type.element))
+
     if element == "f64" or (element == "f32" and long):
-        result = _power(build, build.cast("arith.extf", source, "f64"), exponent)
-        result = build.cast("arith.truncf", result, element)
-    else:
-        short = _shortened(build, exponent) if long else exponent
-        result = through_f32(build, lambda x: _power(build, x, short), source)
-    lowering.bind(op.result, result)
-
-
-def _power(build: Builder, source: TtirValue, exponent: TtirValue) -> TtirValue:
-    return library_function(build, "pow", source, build.cast("arith.sitofp", exponent, source.type.element))
-
-
-def _shortened(build: Builder, exponent: TtirValue) -> TtirValue:
-    """Return an exponent that f32 holds, for f16 and bf16: any other than 1 and -1 overflows or vanishes before 2^23,
-    of those two the parity decides."""
-    low, high, one = (build.integer(exponent.type, value) for value in (-_MOST_PARITY, _MOST_PARITY, 1))
-    limited = build.op("arith.minsi", build.op("arith.maxsi", exponent, low), high)
-    return build.op("arith.ori", limited, build.op("arith.andi", exponent, one))
+        result = build.cast("arith.truncf", power(build.cast("arith.extf", source, "f64")), element)
+        lowering.bind(op.result, result)
+        return
+    if long:
+        # Any f16 or bf16 but 1 and -1 overflows or vanishes before 2^23; of those two the parity decides.
+        limited = exponent.maximum(-_MOST_PARITY, signed=True).minimum(_MOST_PARITY, signed=True)
+        exponent = limited | (exponent & 1)
+    lowering.bind(op.result, through_f32(build, power, source))

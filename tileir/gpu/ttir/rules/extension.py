@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileir.analysis.effects import MemoryAccess
-from tileir.gpu.ttir.ir.code import I32, TtirValue
 from tileir.gpu.ttir.lib.libdevice import PREFIX, SIGNATURES, library_function
 from tileir.gpu.ttir.lib.regions import generated
+from tileir.gpu.ttir.lib.words import bits_of, from_bits
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import core
 from tileir.ir import types as t
@@ -50,24 +50,18 @@ def lower_extern_elementwise(lowering: TtirLowering, op: extension.ExternElement
 
 def _require_signature(lowering: TtirLowering, op: extension.ExternElementwise) -> None:
     """Raise UnsupportedError for anything but a function of the device library with the types that it has."""
-    library = lowering.build.vendor.library_prefix
-    if op.symbol.startswith(PREFIX) and library != PREFIX:
-        raise lowering.unsupported(op, f"calls '{shown(op.symbol)}', a function for NVIDIA's GPUs")
-    if not op.symbol.startswith(PREFIX):
-        raise lowering.unsupported(
-            op,
-            f"calls '{shown(op.symbol)}', a function of the host: GPUs of NVIDIA have those named {PREFIX}...",
-        )
-    if op.symbol not in SIGNATURES:
-        raise lowering.unsupported(
-            op, f"calls '{shown(op.symbol)}', which the device library does not have for numbers"
-        )
-    expected = SIGNATURES[op.symbol]
     found = tuple(_element(value) for value in op.args), _element(op.result)
-    if found != expected:
-        raise lowering.unsupported(
-            op, f"calls '{shown(op.symbol)}': expected {_shown(*expected)}, got {_shown(*found)}"
-        )
+    if not op.symbol.startswith(PREFIX):
+        why = f", a function of the host: GPUs of NVIDIA have those named {PREFIX}..."
+    elif lowering.build.vendor.library_prefix != PREFIX:
+        why = ", a function for NVIDIA's GPUs"
+    elif op.symbol not in SIGNATURES:
+        why = ", which the device library does not have for numbers"
+    elif found != SIGNATURES[op.symbol]:
+        why = f": expected {_shown(*SIGNATURES[op.symbol])}, got {_shown(*found)}"
+    else:
+        return
+    raise lowering.unsupported(op, f"calls '{shown(op.symbol)}'{why}")
 
 
 def _element(value: core.Value) -> str:
@@ -132,19 +126,7 @@ def _row_view(
 def lower_optimization_barrier(lowering: TtirLowering, op: extension.OptimizationBarrier) -> None:
     """Emit a move by an instruction that the optimizer neither removes nor reads."""
     build, source = lowering.build, lowering.value(op.source)
-    type = source.type
-    if type.is_pointer:
-        moved = _moved(lowering, build.cast("tt.ptr_to_int", source, "i64"))
-        lowering.bind(op.result, build.op("tt.int_to_ptr", moved, type=type))
-    elif type.is_float:
-        bits = _moved(lowering, build.bitcast(source, f"i{type.bits}"))
-        lowering.bind(op.result, build.bitcast(bits, type.element))
-    else:
-        lowering.bind(op.result, _moved(lowering, source))
-
-
-def _moved(lowering: TtirLowering, source: TtirValue) -> TtirValue:
-    """Return integers through a register of 32 or 64 bits."""
-    build, narrow = lowering.build, source.type.element
-    wide = source if source.type.bits == 64 else build.resized(source, I32.element, signed=False)
-    return build.resized(build.vendor.opaque(wide), narrow, signed=False)
+    bits = bits_of(build, source)
+    wide = bits if bits.type.bits == 64 else build.resized(bits, "i32", signed=False)
+    moved = build.resized(build.vendor.opaque(wide), bits.type.element, signed=False)
+    lowering.bind(op.result, from_bits(build, moved, source.type.element))

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from tileir.analysis.ranges import power_in
 from tileir.gpu.ttir.forms import Lowered, LoweredTensorView
-from tileir.gpu.ttir.ir.code import I64, Instruction, Text, TtirType, TtirValue
+from tileir.gpu.ttir.ir.code import TtirType, TtirValue
 from tileir.gpu.ttir.lib.mailbox_writes import post_record
-from tileir.gpu.ttir.lib.scalars import hinted
+from tileir.gpu.ttir.lib.scalars import hint, hinted
+from tileir.gpu.ttir.lib.words import Word, bits_of, from_bits
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir.attributes import AssumePredicate, Bounded, DivBy, SameElements
 from tileir.ir.rules import Rules
@@ -55,21 +56,16 @@ def _divisible(lowering: TtirLowering, value: TtirValue, divisor: int) -> TtirVa
     if not _holds_everywhere(lowering, value):
         value = _rounded_down(lowering, value, divisor)
     lowering.known.promise(value, divisor)
-    if isinstance(value.owner, Instruction) and len(value.owner.results) == 1:
-        hinted(value, lowering.known.divisor(value))
-    return value
+    return hinted(value, lowering.known.divisor(value))
 
 
 def _rounded_down(lowering: TtirLowering, value: TtirValue, divisor: int) -> TtirValue:
     """Return the largest multiple of `divisor` that is not above `value`: the value itself if the promise is kept."""
-    build = lowering.build
-    type = I64 if value.type.is_pointer else value.type
-    if divisor >= 1 << (type.bits - 1):
+    if divisor >= 1 << (value.type.bits - 1):
         return value
-    number = build.op("tt.ptr_to_int", value, type=I64) if value.type.is_pointer else value
-    by = build.integer(type, divisor)
-    multiple = build.op("arith.muli", build.op("arith.divui", number, by), by)
-    return build.op("tt.int_to_ptr", multiple, type=value.type) if value.type.is_pointer else multiple
+    bits = Word(lowering.build, bits_of(lowering.build, value))
+    by = bits.constant(divisor)
+    return from_bits(lowering.build, (bits.quotient(by, signed=False) * by).value, value.type.element)
 
 
 def _bounded(lowering: TtirLowering, value: TtirValue, predicate: Bounded) -> TtirValue:
@@ -86,10 +82,10 @@ def _note(lowering: TtirLowering, value: TtirValue, predicate: AssumePredicate) 
     if isinstance(predicate, Bounded):
         lowering.known.promise(value, low=predicate.lower, high=predicate.upper)
     elif isinstance(predicate, SameElements):
-        _hint(value, "tt.constancy", [power_in(count) if count else 1 for count in predicate.values])
+        hint(value, "tt.constancy", [power_in(count) if count else 1 for count in predicate.values])
     elif predicate.every in (None, 1):
         lowering.known.promise(value, predicate.divisor)
-        _hint(value, "tt.divisibility", [min(predicate.divisor, 1 << 10)] * len(value.type.shape))
+        hint(value, "tt.divisibility", [predicate.divisor] * len(value.type.shape))
     else:
         _note_groups(value, predicate)
 
@@ -104,13 +100,8 @@ def _note_groups(value: TtirValue, predicate: DivBy) -> None:
     if predicate.every * size < WIDEST_ACCESS or predicate.every != power_in(predicate.every):
         return
     rank = len(value.type.shape)
-    for name, number in (("tt.contiguity", predicate.every), ("tt.divisibility", min(predicate.divisor, 1 << 10))):
-        _hint(value, name, [number if axis == predicate.along else 1 for axis in range(rank)])
-
-
-def _hint(value: TtirValue, name: str, numbers: list[int]) -> None:
-    if isinstance(value.owner, Instruction) and len(value.owner.results) == 1:
-        value.owner.attributes[name] = Text(f"dense<{numbers}> : tensor<{len(numbers)}xi32>")
+    for name, number in (("tt.contiguity", predicate.every), ("tt.divisibility", predicate.divisor)):
+        hint(value, name, [number if axis == predicate.along else 1 for axis in range(rank)])
 
 
 rules: Rules[Lower] = Rules()

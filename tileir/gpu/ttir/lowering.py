@@ -30,8 +30,8 @@ from tileir.ops.module import Entry
 
 Form = TypeVar("Form", TtirValue, LoweredTensorView, LoweredTileView)
 
-Lower = Callable[["TtirLowering", Op], None]
-"""A rule: emits the code of an operation and binds its results."""
+Lower = Callable[["TtirLowering", Op], Lowered | None]
+"""A rule: emits the code of an operation and returns its result, or binds its results if there are several."""
 
 INSTRUCTIONS: dict[Vendor, type[VendorInstructions]] = {Vendor.NVIDIA: NvidiaInstructions, Vendor.AMD: AmdInstructions}
 """The vendors' instructions beyond TTIR."""
@@ -123,6 +123,9 @@ class TtirLowering:
         """Return the TTIR value of a tile."""
         return self._form(value, TtirValue)
 
+    def optional(self, value: core.Value | None) -> TtirValue | None:
+        return None if value is None else self.value(value)
+
     def view(self, value: core.Value) -> LoweredTileView:
         return self._form(value, LoweredTileView)
 
@@ -143,9 +146,6 @@ class TtirLowering:
         if isinstance(lowered, TtirValue):
             assert lowered.type == self.type_of(value), (lowered.type, value.type)
         self.values[value] = lowered
-
-    def bind_token(self, value: core.Value) -> None:
-        self.bind(value, TOKEN)
 
     def parameter(self, hidden: Hidden, element: str = "i8") -> TtirValue:
         """Return the address of hidden memory as a pointer to `element`; one parameter for each, made when first asked
@@ -201,13 +201,17 @@ class TtirLowering:
         rule = self.rules.get(type(op))
         if rule is None:
             raise self.unsupported(op, "has no GPU code")
-        for made in (result.type for result in op.results):
-            if isinstance(made, t.TileType) and made.count > MAX_ELEMENTS:
+        for result in op.results:
+            if isinstance(result.type, t.TokenType):
+                self.bind(result, TOKEN)
+            elif isinstance(result.type, t.TileType) and result.type.count > MAX_ELEMENTS:
                 limit = f"Triton's compiler takes tiles of at most {MAX_ELEMENTS} elements"
-                raise self.unsupported(op, f"makes {made!r}: {limit}")
+                raise self.unsupported(op, f"makes {result.type!r}: {limit}")
         self.build.loc = op.loc
         self.put_in_order(op)
-        rule(self, op)
+        made = rule(self, op)
+        if made is not None:
+            self.bind(op.results[0], made)
 
     def put_in_order(self, op: Op) -> None:
         """Put a barrier in front of the operation if tokens ask for one."""

@@ -82,12 +82,11 @@ FOLDS = (reduction.Reduce, reduction.Scan)
 
 @dataclass(frozen=True)
 class LoopWork:
-    """A loop that multiplies, or what is in none: how many products it has, the bytes of their sums, the bytes of the
-    tiles that become factors and can be loaded ahead, those of one iteration, and the bytes that its products keep in
-    registers: sums, and as much for factors of f32, which no hardware reads from elsewhere, or for scaled sums."""
+    """A loop that multiplies, or what is in none: how many products it has, the bytes of the tiles that become factors
+    and can be loaded ahead, those of one iteration, and the bytes that its products keep in registers: sums, and as
+    much for factors of f32, which no hardware reads from elsewhere, or for scaled sums."""
 
     products: int
-    sums: int
     loaded: int
     registers: int
 
@@ -105,19 +104,24 @@ class Workload:
     @property
     def hardest(self) -> LoopWork:
         """The loop that keeps most in registers."""
-        return max(self.loops, key=lambda loop: (loop.registers, loop.loaded), default=LoopWork(0, 0, 0, 0))
+        return max(self.loops, key=lambda loop: (loop.registers, loop.loaded), default=LoopWork(0, 0, 0))
 
 
 def workload(entry: Op) -> Workload:
-    ops = list(entry.walk())
-    users = Users([entry])
-    products = [op for op in ops if isinstance(op, PRODUCTS)]
-    places = dict.fromkeys(map(enclosing_loop, products))
+    ops, users = list(entry.walk()), Users([entry])
+    loads = loads_in_loops(ops)
+    products: dict[Op | None, list[Op]] = {}
+    for op in ops:
+        if isinstance(op, PRODUCTS):
+            products.setdefault(enclosing_loop(op), []).append(op)
     return Workload(
         max((_count(result.type) for op in ops for result in op.results), default=1),
         max((_count(op.operands[0].type) for op in ops if isinstance(op, FOLDS)), default=0),
-        [_loop(users, place, products, ops) for place in places],
-        loads_in_loops(ops),
+        [
+            _work(users, inside, [load for load in loads if enclosing_loop(load) is place])
+            for place, inside in products.items()
+        ],
+        loads,
     )
 
 
@@ -131,17 +135,11 @@ def _is_pipelined(op: Op) -> bool:
     return access is not None and not access.writes and hints is not None and "latency" in (hints.keys or ())
 
 
-def _loop(users: Users, place: Op | None, products: Iterable[Op], ops: Iterable[Op]) -> LoopWork:
-    inside = [op for op in products if enclosing_loop(op) is place]
-    loads = [] if place is None else [op for op in loads_in_loops(ops) if enclosing_loop(op) is place]
-    loaded = sum(bytes_of(op.results[0]) for op in loads if users.multiplied(op.results[0]))
-    sums = sum(bytes_of(op.results[0]) for op in inside)
-    return LoopWork(len(inside), sums, loaded, sums + sum(bytes_of(op.results[0]) for op in inside if _is_wide(op)))
-
-
-def _is_wide(product: Op) -> bool:
-    """Return whether a product needs as many further registers as its sums take."""
-    return product.operands[0].tile.element is t.F32 or isinstance(product, matmul.MmaFScaled)
+def _work(users: Users, products: Sequence[Op], loads: Iterable[Op]) -> LoopWork:
+    """Return the work of a loop with these products and loads."""
+    loaded = sum(bytes_of(load.results[0]) for load in loads if users.multiplied(load.results[0]))
+    wide = [op for op in products if op.operands[0].tile.element is t.F32 or isinstance(op, matmul.MmaFScaled)]
+    return LoopWork(len(products), loaded, sum(bytes_of(op.results[0]) for op in (*products, *wide)))
 
 
 def _count(type: t.Type) -> int:

@@ -55,9 +55,17 @@ NAN_ELEMENTS = (t.F16, t.BF16, t.F32, t.TF32)
 
 
 def described(lowering: TtirLowering, op: Op, view: LoweredTileView) -> LoweredTileView:
-    """Return the view that `op` makes, with a descriptor if that is legal and pays."""
-    wanted = any(_is_wanted(lowering, op, view, user) for user in lowering.users.of(op.results[0]))
-    return _made(lowering, view) if wanted and is_legal(lowering, view) else view
+    """Return the view that `op` makes; if it is legal and pays, with a descriptor and extents that are known to fit."""
+    users = lowering.users.of(op.results[0])
+    if not any(_is_wanted(lowering, op, view, user) for user in users) or not is_legal(lowering, view):
+        return view
+    told = None if lowering.by_address else _parameter(lowering, view)
+    if told is None:
+        for extent in view.tensor.shape:
+            _require_narrow(lowering, extent)
+    shape = tuple(_promised(lowering, extent) for extent in view.tensor.shape)
+    descriptor = _made_by_block(lowering, view, shape) if told is None else lowering.descriptor(told)
+    return replace(view, tensor=replace(view.tensor, shape=shape), descriptor=descriptor)
 
 
 def _is_wanted(lowering: TtirLowering, op: Op, view: LoweredTileView, user: Op) -> bool:
@@ -70,7 +78,7 @@ def _is_wanted(lowering: TtirLowering, op: Op, view: LoweredTileView, user: Op) 
 def is_legal(lowering: TtirLowering, view: LoweredTileView) -> bool:
     """Return whether the hardware takes a descriptor of the view."""
     type, known = view.type, lowering.known
-    size = TtirType(stored(type.element)).bits // 8
+    size = _element_bytes(type)
     if isinstance(type, t.GatherScatterViewType) or type.element is t.F4E2M1FN or not 1 <= type.rank <= MAX_RANK:
         return False
     if type.padding not in PADDING_CODES or (type.padding is t.PaddingValue.NAN and type.element not in NAN_ELEMENTS):
@@ -119,27 +127,20 @@ def memory_order(tensor: LoweredTensorView) -> list[int]:
     return [*(dim for dim in range(tensor.type.rank) if dim != inner), inner]
 
 
-def _made(lowering: TtirLowering, view: LoweredTileView) -> LoweredTileView:
-    """Return the view with a descriptor, and with extents that are known to fit it."""
-    told = _parameter(lowering, view)
-    if told is None:
-        return _made_by_block(lowering, view)
-    descriptor = lowering.descriptor(told)
-    shape = tuple(_promised(lowering, extent) for extent in view.tensor.shape)
-    return replace(view, tensor=replace(view.tensor, shape=shape), descriptor=descriptor)
-
-
 def _parameter(lowering: TtirLowering, view: LoweredTileView) -> DescriptorParameter | None:
-    """Return the descriptor that launches make; None if they cannot, or may not have a descriptor of the tensor."""
-    dims, element = memory_order(view.tensor), stored(view.type.element)
-    numbers = [view.tensor.shape[dim] for dim in dims] + [view.tensor.strides[dim] for dim in dims[:-1]]
-    expressions = [lowering.expression(number) for number in (view.tensor.base, *numbers)]
-    told = [expression for expression in expressions if expression is not None]
-    if len(told) < len(expressions) or lowering.by_address:
+    """Return the descriptor that launches make; None if they cannot."""
+    dims, tensor = memory_order(view.tensor), view.tensor
+    numbers = [tensor.base, *(tensor.shape[dim] for dim in dims), *(tensor.strides[dim] for dim in dims[:-1])]
+    told = [expression for number in numbers if (expression := lowering.expression(number)) is not None]
+    if len(told) < len(numbers):
         return None
-    address, extents, strides = told[0], tuple(told[1 : 1 + len(dims)]), tuple(told[1 + len(dims) :])
-    size, pads_with_nan = TtirType(element).bits // 8, view.type.padding is t.PaddingValue.NAN
-    return DescriptorParameter(_descriptor_type(view), size, address, extents, strides, pads_with_nan)
+    size, pads_with_nan = _element_bytes(view.type), view.type.padding is t.PaddingValue.NAN
+    extents, strides = tuple(told[1 : 1 + len(dims)]), tuple(told[1 + len(dims) :])
+    return DescriptorParameter(_descriptor_type(view), size, told[0], extents, strides, pads_with_nan)
+
+
+def _element_bytes(view: t.TileViewType) -> int:
+    return TtirType(stored(view.element)).bits // 8
 
 
 def _descriptor_type(view: LoweredTileView) -> str:
@@ -157,13 +158,10 @@ def _promised(lowering: TtirLowering, extent: TtirValue) -> TtirValue:
     return lowering.build.resized(narrow, "i64", signed=True)
 
 
-def _made_by_block(lowering: TtirLowering, view: LoweredTileView) -> LoweredTileView:
-    """Return the view with a descriptor that each tile block makes."""
+def _made_by_block(lowering: TtirLowering, view: LoweredTileView, shape: Sequence[TtirValue]) -> TtirValue:
+    """Return a descriptor that each tile block makes, of a tensor with these extents."""
     dims = memory_order(view.tensor)
-    for extent in view.tensor.shape:
-        _require_narrow(lowering, extent)
-    shape = tuple(_promised(lowering, extent) for extent in view.tensor.shape)
-    descriptor = lowering.build.op(
+    return lowering.build.op(
         "tt.make_tensor_descriptor",
         view.tensor.base,
         *(_described(lowering, shape[dim]) for dim in dims),
@@ -172,7 +170,6 @@ def _made_by_block(lowering: TtirLowering, view: LoweredTileView) -> LoweredTile
         operandSegmentSizes=(1, len(dims), len(dims)),
         padding=PADDING_CODES[view.type.padding],
     )
-    return replace(view, tensor=replace(view.tensor, shape=shape), descriptor=descriptor)
 
 
 def _require_narrow(lowering: TtirLowering, extent: TtirValue) -> None:
@@ -201,7 +198,10 @@ def loads(lowering: TtirLowering, op: views.LoadView) -> bool:
     """Return whether a load may go through a descriptor and gains by it."""
     if enclosing_loop(op) is None or lowering.order.follows_write(op) or not _is_simple(lowering, op):
         return False
-    return lowering.users.multiplied(op.tile) and _multiplied_bytes(lowering, op) >= MIN_TILES
+    assert op.parent is not None
+    beside = [load.tile for load in op.parent.ops if isinstance(load, views.LoadView)]
+    multiplied = lowering.users.multiplied
+    return multiplied(op.tile) and sum(bytes_of(tile) for tile in beside if multiplied(tile)) >= MIN_TILES
 
 
 def _is_simple(lowering: TtirLowering, op: views.LoadView | views.StoreView) -> bool:
@@ -211,20 +211,12 @@ def _is_simple(lowering: TtirLowering, op: views.LoadView | views.StoreView) -> 
     return weak and len(wide) > 1 and allows_tma(op, lowering.arch)
 
 
-def _multiplied_bytes(lowering: TtirLowering, op: Op) -> int:
-    """Return the bytes of tiles that are loaded in the block of `op` and multiplied there."""
-    assert op.parent is not None
-    found = [load for load in op.parent.ops if isinstance(load, views.LoadView)]
-    return sum(bytes_of(load.tile) for load in found if lowering.users.multiplied(load.tile))
-
-
 def stores(lowering: TtirLowering, op: views.StoreView, view: LoweredTileView) -> bool:
     """Return whether a store may go through a descriptor and gains by it. The tile goes through shared memory, and in a
     loop would take it from the pipeline of the next iteration."""
     order = lowering.order
-    if enclosing_loop(op) is not None or order.follows_access(op) or order.is_followed(op):
-        return False
-    if not _is_simple(lowering, op):
+    is_ordered = order.follows_access(op) or order.is_followed(op)
+    if enclosing_loop(op) is not None or is_ordered or not _is_simple(lowering, op):
         return False
     has_size = MIN_STORED <= bytes_of(op.tile) <= lowering.arch.shared_memory // 2
     return has_size and _may_be_cut(lowering, view) and comes_of_products(op.tile)

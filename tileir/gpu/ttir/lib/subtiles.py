@@ -1,4 +1,4 @@
-"""Tiles in pieces that Triton's tiles can hold, and constants folded across them."""
+"""Tensors reduced along an axis, joined, halved and repeated, and their parts by number."""
 
 from __future__ import annotations
 

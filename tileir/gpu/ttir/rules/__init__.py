@@ -19,17 +19,8 @@ from tileir.gpu.ttir.rules import (
 )
 from tileir.ir.rules import Rules, joined
 
-RULES: Rules[Lower] = joined(
-    atomics.rules,
-    control.rules,
-    conversion.rules,
-    core.rules,
-    arithmetic.rules,
-    extension.rules,
-    matmul.rules,
-    misc.rules,
-    shapes.rules,
-    pointers.rules,
-    reduction.rules,
-    views.rules,
-)
+_CHAPTERS = (
+    arithmetic, atomics, control, conversion, core, extension, matmul, misc, pointers, reduction, shapes, views,
+)  # fmt: skip
+
+RULES: Rules[Lower] = joined(*(chapter.rules for chapter in _CHAPTERS))

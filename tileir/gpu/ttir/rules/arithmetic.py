@@ -33,10 +33,9 @@ FEW = 32
 _SIGNED, _UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED
 
 
-def wholes(lowering: TtirLowering, op: Op, formula: Formula) -> None:
-    """Bind the result of `op` to `formula` of its operands."""
-    (result,) = op.results
-    lowering.bind(result, formula(*(Word(lowering.build, lowering.value(value)) for value in op.operands)).value)
+def wholes(lowering: TtirLowering, op: Op, formula: Formula) -> TtirValue:
+    """Return `formula` of the operands."""
+    return formula(*(Word(lowering.build, lowering.value(value)) for value in op.operands)).value
 
 
 # ---------------------------------------------------------------- integers
@@ -109,14 +108,14 @@ _FORMULAS: dict[tuple[type[Op], Signedness | None], tuple[Formula, Formula]] = {
 
 
 @rules(*dict.fromkeys(op for op, _ in _FORMULAS))
-def lower_integer(lowering: TtirLowering, op: Op) -> None:
+def lower_integer(lowering: TtirLowering, op: Op) -> TtirValue:
     signedness = op.signedness if isinstance(op, integer.MaxI | integer.MinI | integer.ShrI) else None
     wider, bit = _FORMULAS[type(op), signedness]
-    wholes(lowering, op, bit if lowering.type_of(op.operands[0]).element == "i1" else wider)
+    return wholes(lowering, op, bit if lowering.type_of(op.operands[0]).element == "i1" else wider)
 
 
 @rules(integer.CmpI)
-def lower_cmpi(lowering: TtirLowering, op: integer.CmpI) -> None:
+def lower_cmpi(lowering: TtirLowering, op: integer.CmpI) -> TtirValue:
     """Compare bits as wider integers; this fixes the order of i1, which compilers leave open."""
     signed, predicate = op.signedness is _SIGNED, PREDICATES[op.comparison_predicate]
     if predicate not in ("eq", "ne"):
@@ -127,20 +126,20 @@ def lower_cmpi(lowering: TtirLowering, op: integer.CmpI) -> None:
             x, y = (bit.resized("i8", signed) for bit in (x, y))
         return x.compared(predicate, y)
 
-    wholes(lowering, op, compared)
+    return wholes(lowering, op, compared)
 
 
 # ---------------------------------------------------------------- integer division
 
 
 @rules(division.DivI)
-def lower_divi(lowering: TtirLowering, op: division.DivI) -> None:
-    wholes(lowering, op, lambda x, y: _quotient(x, y, op.signedness is _SIGNED, op.rounding))
+def lower_divi(lowering: TtirLowering, op: division.DivI) -> TtirValue:
+    return wholes(lowering, op, lambda x, y: _quotient(x, y, op.signedness is _SIGNED, op.rounding))
 
 
 @rules(division.RemI)
-def lower_remi(lowering: TtirLowering, op: division.RemI) -> None:
-    wholes(lowering, op, lambda x, y: _remainder(x, y, op.signedness is _SIGNED))
+def lower_remi(lowering: TtirLowering, op: division.RemI) -> TtirValue:
+    return wholes(lowering, op, lambda x, y: _remainder(x, y, op.signedness is _SIGNED))
 
 
 def _quotient(x: Word, y: Word, signed: bool, rounding: Rounding) -> Word:
@@ -216,16 +215,14 @@ _EXTREMES: dict[type[Op], tuple[str, str]] = {
 def lower_rounded(
     lowering: TtirLowering,
     op: floating.AddF | floating.SubF | floating.MulF | floating.DivF | floating.Fma | floating.Sqrt,
-) -> None:
+) -> TtirValue:
     operands = [lowering.value(operand) for operand in op.operands]
     name, mode, flush = _ROUNDED[type(op)], op.rounding_mode, op.flush_to_zero
     if divisor := _wide_divisor(lowering, op):
-        result = wide_quotient(lowering.build, operands[0], lowering.value(divisor))
-    elif mode in (Rounding.APPROX, Rounding.FULL):
-        result = lowering.build.vendor.approximate(f"{name}.{mode.text}", flush, *operands)
-    else:
-        result = rounded(lowering.build, name, mode, flush, *operands)
-    lowering.bind(op.results[0], result)
+        return wide_quotient(lowering.build, operands[0], lowering.value(divisor))
+    if mode in (Rounding.APPROX, Rounding.FULL):
+        return lowering.build.vendor.approximate(f"{name}.{mode.text}", flush, *operands)
+    return rounded(lowering.build, name, mode, flush, *operands)
 
 
 def _wide_divisor(lowering: TtirLowering, op: Op) -> Value | None:
@@ -245,36 +242,34 @@ def _wide_divisor(lowering: TtirLowering, op: Op) -> Value | None:
 
 
 @rules(*_EXACT)
-def lower_exact(lowering: TtirLowering, op: floating.AbsF | floating.Ceil | floating.Floor) -> None:
-    lowering.bind(op.result, lowering.build.op(_EXACT[type(op)], lowering.value(op.source)))
+def lower_exact(lowering: TtirLowering, op: floating.AbsF | floating.Ceil | floating.Floor) -> TtirValue:
+    return lowering.build.op(_EXACT[type(op)], lowering.value(op.source))
 
 
 @rules(floating.NegF)
-def lower_negf(lowering: TtirLowering, op: floating.NegF) -> None:
+def lower_negf(lowering: TtirLowering, op: floating.NegF) -> TtirValue:
     """Flip the sign bit: Triton knows ``arith.negf`` only since 3.9."""
     source = lowering.value(op.source)
     bits = word_of(lowering.build, source)
-    lowering.bind(op.result, (bits ^ (1 << (bits.width - 1))).as_float(source.type.element))
+    return (bits ^ (1 << (bits.width - 1))).as_float(source.type.element)
 
 
 @rules(*_EXTREMES)
-def lower_extreme(lowering: TtirLowering, op: floating.MaxF | floating.MinF) -> None:
+def lower_extreme(lowering: TtirLowering, op: floating.MaxF | floating.MinF) -> TtirValue:
     """Emit ``max`` and ``min`` of PTX, where +0 is above -0 and a NaN loses, or with ``.NaN`` wins: LLVM makes them of
     the instructions of TTIR, and where ``.NaN`` is missing (f64) adds its effect."""
     build, lhs, rhs = lowering.build, lowering.value(op.lhs), lowering.value(op.rhs)
     if op.flush_to_zero:
         name = "max" if isinstance(op, floating.MaxF) else "min"
-        result = build.vendor.extreme(name, op.propagate_nan, lhs, rhs)
-    else:
-        result = build.op(_EXTREMES[type(op)][op.propagate_nan], lhs, rhs)
-    lowering.bind(op.result, result)
+        return build.vendor.extreme(name, op.propagate_nan, lhs, rhs)
+    return build.op(_EXTREMES[type(op)][op.propagate_nan], lhs, rhs)
 
 
 @rules(floating.CmpF)
-def lower_cmpf(lowering: TtirLowering, op: floating.CmpF) -> None:
+def lower_cmpf(lowering: TtirLowering, op: floating.CmpF) -> TtirValue:
     letter = "o" if op.comparison_ordering is Ordering.ORDERED else "u"
     predicate = letter + PREDICATES[op.comparison_predicate]
-    lowering.bind(op.result, lowering.build.compare_float(predicate, lowering.value(op.lhs), lowering.value(op.rhs)))
+    return lowering.build.compare_float(predicate, lowering.value(op.lhs), lowering.value(op.rhs))
 
 
 # ---------------------------------------------------------------- functions
@@ -305,26 +300,24 @@ _MOST_PARITY = 1 << 23
 
 
 @rules(*_NAMES)
-def lower_function(lowering: TtirLowering, op: Op) -> None:
+def lower_function(lowering: TtirLowering, op: Op) -> TtirValue:
     operands = [lowering.value(operand) for operand in op.operands]
-    lowering.bind(op.results[0], library_function(lowering.build, _NAMES[type(op)], *operands))
+    return library_function(lowering.build, _NAMES[type(op)], *operands)
 
 
 @rules(*_INSTRUCTIONS)
-def lower_instruction(lowering: TtirLowering, op: functions.Exp2 | functions.Rsqrt) -> None:
+def lower_instruction(lowering: TtirLowering, op: functions.Exp2 | functions.Rsqrt) -> TtirValue:
     """Emit one instruction of at most 2 ulp, the bound, over the whole range of f32 including subnormals."""
     build, source = lowering.build, lowering.value(op.source)
     name, instruction = _INSTRUCTIONS[type(op)]
     if source.type.element == "f64":
-        result = library_function(build, name, source)
-    else:
-        flush = bool(op.flush_to_zero)
-        result = through_f32(build, lambda x: build.vendor.approximate(instruction, flush, x), source)
-    lowering.bind(op.result, result)
+        return library_function(build, name, source)
+    flush = bool(op.flush_to_zero)
+    return through_f32(build, lambda x: build.vendor.approximate(instruction, flush, x), source)
 
 
 @rules(functions.Exp)
-def lower_exp(lowering: TtirLowering, op: functions.Exp) -> None:
+def lower_exp(lowering: TtirLowering, op: functions.Exp) -> TtirValue:
     """Lower the exponential: `approx` is a power of two whose exponent is rounded to f32, so the error grows with the
     argument.
 
@@ -338,24 +331,20 @@ def lower_exp(lowering: TtirLowering, op: functions.Exp) -> None:
             scaled = build.op("arith.mulf", x, build.float(x.type, math.log2(math.e)))
             return build.vendor.approximate("ex2.approx", False, scaled)
 
-        result = through_f32(build, power, source)
-    else:
-        result = library_function(build, "exp", source)
-    lowering.bind(op.result, result)
+        return through_f32(build, power, source)
+    return library_function(build, "exp", source)
 
 
 @rules(functions.Tanh)
-def lower_tanh(lowering: TtirLowering, op: functions.Tanh) -> None:
+def lower_tanh(lowering: TtirLowering, op: functions.Tanh) -> TtirValue:
     build, source = lowering.build, lowering.value(op.source)
     if op.rounding_mode is Rounding.APPROX:
-        result = build.vendor.approximate("tanh.approx", False, source)
-    else:
-        result = library_function(build, "tanh", source)
-    lowering.bind(op.result, result)
+        return build.vendor.approximate("tanh.approx", False, source)
+    return library_function(build, "tanh", source)
 
 
 @rules(functions.FPowI)
-def lower_fpowi(lowering: TtirLowering, op: functions.FPowI) -> None:
+def lower_fpowi(lowering: TtirLowering, op: functions.FPowI) -> TtirValue:
     """Call `pow`, where the exponent is exact: the library's own powers of integer exponents round at every factor."""
     build, source = lowering.build, lowering.value(op.source)
     element, long = source.type.element, op.exponent.type.element is t.I32
@@ -365,11 +354,9 @@ def lower_fpowi(lowering: TtirLowering, op: functions.FPowI) -> None:
         return library_function(build, "pow", x, build.cast("arith.sitofp", exponent.value, x.type.element))
 
     if element == "f64" or (element == "f32" and long):
-        result = build.cast("arith.truncf", power(build.cast("arith.extf", source, "f64")), element)
-        lowering.bind(op.result, result)
-        return
+        return build.cast("arith.truncf", power(build.cast("arith.extf", source, "f64")), element)
     if long:
         # Any f16 or bf16 but 1 and -1 overflows or vanishes before 2^23; of those two the parity decides.
         limited = exponent.maximum(-_MOST_PARITY, signed=True).minimum(_MOST_PARITY, signed=True)
         exponent = limited | (exponent & 1)
-    lowering.bind(op.result, through_f32(build, power, source))
+    return through_f32(build, power, source)

@@ -28,12 +28,11 @@ NOBODY_WRITES = ConstantMemory(bytes(8))
 
 
 @rules(atomics.AtomicRmw)
-def lower_atomic_rmw(lowering: TtirLowering, op: atomics.AtomicRmw) -> None:
+def lower_atomic_rmw(lowering: TtirLowering, op: atomics.AtomicRmw) -> TtirValue:
     build = lowering.build
-    mask = None if op.mask is None else lowering.value(op.mask)
+    mask = lowering.optional(op.mask)
     found = _updated(lowering, op, lowering.value(op.pointers), lowering.value(op.arg), mask)
-    lowering.bind(op.result, found if mask is None else build.select(mask, found, build.bits(found.type, 0)))
-    lowering.bind_token(op.result_token)
+    return found if mask is None else build.select(mask, found, build.bits(found.type, 0))
 
 
 @rules(atomics.AtomicRedView)
@@ -41,7 +40,6 @@ def lower_atomic_red_view(lowering: TtirLowering, op: atomics.AtomicRedView) -> 
     indices = [lowering.value(index) for index in op.index]
     pointers, mask = places(lowering, lowering.view(op.view), indices, op.inbounds)
     _updated(lowering, op, pointers, lowering.value(op.value), mask)
-    lowering.bind_token(op.result_token)
 
 
 def _updated(
@@ -62,12 +60,12 @@ def _updated(
 
 
 @rules(atomics.AtomicCas)
-def lower_atomic_cas(lowering: TtirLowering, op: atomics.AtomicCas) -> None:
+def lower_atomic_cas(lowering: TtirLowering, op: atomics.AtomicCas) -> TtirValue:
     """Compare bits. Triton's instruction has no mask, so masked-off elements go where they change nothing."""
     build, given = lowering.build, lowering.value(op.cmp)
     pointers = build.words(lowering.value(op.pointers))
     expected, value = (word_of(build, lowering.value(operand)).value for operand in (op.cmp, op.val))
-    mask = None if op.mask is None else lowering.value(op.mask)
+    mask = lowering.optional(op.mask)
     if mask is not None:
         aside = build.like(lowering.parameter(NOBODY_WRITES, pointers.type.pointee), pointers)
         pointers = build.select(mask, pointers, aside)
@@ -75,8 +73,7 @@ def lower_atomic_cas(lowering: TtirLowering, op: atomics.AtomicCas) -> None:
     order = MemoryOrder.of(op).attributes()
     found = build.insert("tt.atomic_cas", [pointers, expected, value], [value.type], order)[0]
     old = build.bitcast(found, given.type.element)
-    lowering.bind(op.result, old if mask is None else build.select(mask, old, given))
-    lowering.bind_token(op.result_token)
+    return old if mask is None else build.select(mask, old, given)
 
 
 # ---------------------------------------------------------------- multicast memory
@@ -103,7 +100,7 @@ NEGATIVE_ZERO = 0x8000
 
 
 @rules(multimem.MultimemLoadReduceView)
-def lower_load_reduce(lowering: TtirLowering, op: multimem.MultimemLoadReduceView) -> None:
+def lower_load_reduce(lowering: TtirLowering, op: multimem.MultimemLoadReduceView) -> TtirValue:
     words = Words.of(lowering, op)
     found = words.read(f"multimem.ld_reduce{_strength(op)}.global{words.reduction(op.reduction)}", _is_strong(op))
     if words.shift is not None:
@@ -112,8 +109,7 @@ def lower_load_reduce(lowering: TtirLowering, op: multimem.MultimemLoadReduceVie
     if words.mask is not None:
         outside = transfers.padding(lowering, op, lowering.view(op.view).type)
         result = lowering.build.select(words.mask, result, lowering.build.bits(result.type, outside))
-    lowering.bind(op.reduced_values, result)
-    lowering.bind_token(op.result_token)
+    return result
 
 
 @rules(multimem.MultimemReduceView)
@@ -123,7 +119,6 @@ def lower_reduce(lowering: TtirLowering, op: multimem.MultimemReduceView) -> Non
     if words.shift is not None:
         value = value | words.in_other_half(NEGATIVE_ZERO, words.shift)
     words.write(f"multimem.red{_strength(op)}.global{words.reduction(op.reduction)}", value, once=True)
-    lowering.bind_token(op.result_token)
 
 
 @rules(multimem.MultimemStoreView)
@@ -139,7 +134,6 @@ def lower_store(lowering: TtirLowering, op: multimem.MultimemStoreView) -> None:
     else:
         for name, operand in (("and", words.in_other_half(0xFFFF, words.shift)), ("or", value)):
             words.write(f"multimem.red.relaxed.cta.global.{name}.b32", operand, once=False)
-    lowering.bind_token(op.result_token)
 
 
 def _is_strong(op: Multimem) -> bool:

@@ -19,44 +19,44 @@ rules: Rules[Lower] = Rules()
 
 
 @rules(Bitcast, PtrToPtr)
-def lower_reinterpretation(lowering: TtirLowering, op: Bitcast | PtrToPtr) -> None:
+def lower_reinterpretation(lowering: TtirLowering, op: Bitcast | PtrToPtr) -> TtirValue:
     element = lowering.type_of(op.result).element
-    lowering.bind(op.result, lowering.build.bitcast(lowering.value(op.source), element))
+    return lowering.build.bitcast(lowering.value(op.source), element)
 
 
 @rules(IntToPtr, PtrToInt)
-def lower_address(lowering: TtirLowering, op: IntToPtr | PtrToInt) -> None:
+def lower_address(lowering: TtirLowering, op: IntToPtr | PtrToInt) -> TtirValue:
     name = "tt.int_to_ptr" if isinstance(op, IntToPtr) else "tt.ptr_to_int"
-    lowering.bind(op.result, lowering.build.op(name, lowering.value(op.source), type=lowering.type_of(op.result)))
+    return lowering.build.op(name, lowering.value(op.source), type=lowering.type_of(op.result))
 
 
 # ---------------------------------------------------------------- integers
 
 
 @rules(ExtI)
-def lower_exti(lowering: TtirLowering, op: ExtI) -> None:
+def lower_exti(lowering: TtirLowering, op: ExtI) -> TtirValue:
     """Extend; an i4 lies sign-extended in its i8. An unsigned i1 becomes 1 in every width."""
     source, signed = lowering.value(op.source), op.signedness is Signedness.SIGNED
     if op.source.type.number is t.I4 and not signed:
         source = (Word(lowering.build, source) & 0xF).value
-    lowering.bind(op.to, lowering.build.resized(source, lowering.type_of(op.to).element, signed))
+    return lowering.build.resized(source, lowering.type_of(op.to).element, signed)
 
 
 @rules(TruncI)
-def lower_trunci(lowering: TtirLowering, op: TruncI) -> None:
+def lower_trunci(lowering: TtirLowering, op: TruncI) -> TtirValue:
     """Drop bits whatever `overflow` promises (spec: undefined#catalogue)."""
     target = op.to.type.number
     number = Word(lowering.build, lowering.value(op.source)).resized(held(target))
     if target is t.I4:
         number = (number << 4).shifted_signed(4)
-    lowering.bind(op.to, number.value)
+    return number.value
 
 
 # ---------------------------------------------------------------- integers to floats
 
 
 @rules(IToF)
-def lower_itof(lowering: TtirLowering, op: IToF) -> None:
+def lower_itof(lowering: TtirLowering, op: IToF) -> TtirValue:
     """Convert by way of f32, which holds every integer in the range of a narrow type; but bf16 and tf32 have the range
     of f32, so that a second rounding would show."""
     build, signed, target = lowering.build, op.signedness is Signedness.SIGNED, op.to.type.number
@@ -68,14 +68,14 @@ def lower_itof(lowering: TtirLowering, op: IToF) -> None:
     else:
         nearest = "arith.sitofp" if signed else "arith.uitofp"
         number = build.cast(nearest, source.value, "f64" if target is t.F64 else "f32")
-    lowering.bind(op.to, number if target is t.F64 else _encoded(lowering, number, target, Rounding.NEAREST_EVEN))
+    return number if target is t.F64 else _encoded(lowering, number, target, Rounding.NEAREST_EVEN)
 
 
 # ---------------------------------------------------------------- floats to integers
 
 
 @rules(FToI)
-def lower_ftoi(lowering: TtirLowering, op: FToI) -> None:
+def lower_ftoi(lowering: TtirLowering, op: FToI) -> TtirValue:
     """Convert with saturation even without `saturating`, where a value out of range is undefined behaviour; i1 is a
     test for zero."""
     element = op.source.type.number
@@ -84,13 +84,12 @@ def lower_ftoi(lowering: TtirLowering, op: FToI) -> None:
         number = _decoded(lowering, number, element)
     build, target = lowering.build, op.to.type.number
     if target is t.I1:
-        lowering.bind(op.to, build.compare_float("une", number, build.bits(number.type, 0)))
-        return
+        return build.compare_float("une", number, build.bits(number.type, 0))
     bits, signed = target.bits, op.signedness is Signedness.SIGNED
     whole = Word(build, build.vendor.truncated(number, max(bits, 32), signed))
     if bits < 32:
         whole = _saturated(whole, bits, signed).resized(f"i{bits}")
-    lowering.bind(op.to, whole.value)
+    return whole.value
 
 
 def _saturated(whole: Word, bits: int, signed: bool) -> Word:
@@ -104,23 +103,21 @@ def _saturated(whole: Word, bits: int, signed: bool) -> Word:
 
 
 @rules(FToF)
-def lower_ftof(lowering: TtirLowering, op: FToF) -> None:
+def lower_ftof(lowering: TtirLowering, op: FToF) -> TtirValue:
     source, target = op.source.type.number, op.to.type.number
     number, build, widens = lowering.value(op.source), lowering.build, target.layout.contains(source.layout)
     if source is t.F64:
-        result = _from_f64(lowering, number, target, op.rounding_mode)
-    elif target is t.F64:
-        result = build.cast("arith.extf", _decoded(lowering, number, source), "f64")
-    elif lowering.arch.has_fp8 and t.F16 in (source, target) and not {source, target}.isdisjoint(narrow.NATIVE):
-        result = narrow.native_conversion(build, number, held(target), narrows=source is t.F16)
-    elif target is t.TF32 and widens:
-        result = _decoded(lowering, number, source)
-    elif target is t.TF32 and op.rounding_mode is Rounding.NEAREST_EVEN and lowering.arch.rounds_to_tf32:
-        result = _nearest_tf32(lowering, op)
-    else:
-        mode = Rounding.NEAREST_EVEN if widens else op.rounding_mode
-        result = _encoded(lowering, _decoded(lowering, number, source), target, mode)
-    lowering.bind(op.to, result)
+        return _from_f64(lowering, number, target, op.rounding_mode)
+    if target is t.F64:
+        return build.cast("arith.extf", _decoded(lowering, number, source), "f64")
+    if lowering.arch.has_fp8 and t.F16 in (source, target) and not {source, target}.isdisjoint(narrow.NATIVE):
+        return narrow.native_conversion(build, number, held(target), narrows=source is t.F16)
+    if target is t.TF32 and widens:
+        return _decoded(lowering, number, source)
+    if target is t.TF32 and op.rounding_mode is Rounding.NEAREST_EVEN and lowering.arch.rounds_to_tf32:
+        return _nearest_tf32(lowering, op)
+    mode = Rounding.NEAREST_EVEN if widens else op.rounding_mode
+    return _encoded(lowering, _decoded(lowering, number, source), target, mode)
 
 
 def _nearest_tf32(lowering: TtirLowering, op: FToF) -> TtirValue:

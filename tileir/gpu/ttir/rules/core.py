@@ -18,13 +18,11 @@ rules: Rules[Lower] = Rules()
 
 
 @rules(core.Constant)
-def lower_constant(lowering: TtirLowering, op: core.Constant) -> None:
+def lower_constant(lowering: TtirLowering, op: core.Constant) -> TtirValue:
     content = op.value
     if content.is_splat:
-        number = int.from_bytes(content.data, "little")
-        lowering.bind(op.result, lowering.build.bits(lowering.type_of(op.result), number))
-    else:
-        lowering.bind(op.result, _from_constant_memory(lowering, op.result.type, content.data))
+        return lowering.build.bits(lowering.type_of(op.result), int.from_bytes(content.data, "little"))
+    return _from_constant_memory(lowering, op.result.type, content.data)
 
 
 def _from_constant_memory(lowering: TtirLowering, type: t.TileType, data: bytes) -> TtirValue:
@@ -42,30 +40,30 @@ def lower_grid(lowering: TtirLowering, op: core.GetTileBlockId | core.GetNumTile
 
 
 @rules(core.GetGlobal)
-def lower_get_global(lowering: TtirLowering, op: core.GetGlobal) -> None:
+def lower_get_global(lowering: TtirLowering, op: core.GetGlobal) -> TtirValue:
     pointee = op.result.type.pointer.pointee
-    lowering.bind(op.result, lowering.parameter(GlobalMemory(op.symbol), stored(pointee)))
+    return lowering.parameter(GlobalMemory(op.symbol), stored(pointee))
 
 
 @rules(core.Iota)
-def lower_iota(lowering: TtirLowering, op: core.Iota) -> None:
+def lower_iota(lowering: TtirLowering, op: core.Iota) -> TtirValue:
     type = lowering.type_of(op.result)
     counted = lowering.build.range(type.count)
-    lowering.bind(op.result, lowering.build.resized(counted, type.element, signed=False))
+    return lowering.build.resized(counted, type.element, signed=False)
 
 
 @rules(core.Select)
-def lower_select(lowering: TtirLowering, op: core.Select) -> None:
+def lower_select(lowering: TtirLowering, op: core.Select) -> TtirValue:
     condition, first, second = (lowering.value(value) for value in (op.cond, op.val_if_true, op.val_if_false))
-    lowering.bind(op.result, lowering.build.select(condition, first, second))
+    return lowering.build.select(condition, first, second)
 
 
 @rules(core.Offset)
-def lower_offset(lowering: TtirLowering, op: core.Offset) -> None:
+def lower_offset(lowering: TtirLowering, op: core.Offset) -> TtirValue:
     """Lower an offset: offsets are signed; two elements of 4 bits share a byte (spec: core#offset)."""
     build, offset = lowering.build, lowering.value(op.offset)
     if offset.type.bits < I32.bits:
         offset = build.resized(offset, "i32", signed=True)
     if op.ptr.type.pointer.pointee.memory_bits < 8:
         offset = build.op("arith.divsi", offset, build.integer(offset.type, 2))  # half, rounded toward 0
-    lowering.bind(op.result, build.op("tt.addptr", lowering.value(op.ptr), offset))
+    return build.op("tt.addptr", lowering.value(op.ptr), offset)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileir.analysis.effects import MemoryAccess
+from tileir.gpu.ttir.ir.code import TtirValue
 from tileir.gpu.ttir.lib.libdevice import PREFIX, SIGNATURES, library_function
 from tileir.gpu.ttir.lib.regions import generated
 from tileir.gpu.ttir.lib.words import bits_of, from_bits
@@ -20,23 +21,23 @@ rules: Rules[Lower] = Rules()
 
 
 @rules(extension.Generate)
-def lower_generate(lowering: TtirLowering, op: extension.Generate) -> None:
-    lowering.bind(op.result, generated(lowering, op))
+def lower_generate(lowering: TtirLowering, op: extension.Generate) -> TtirValue:
+    return generated(lowering, op)
 
 
 # ---------------------------------------------------------------- functions
 
 
 @rules(extension.Asin)
-def lower_asin(lowering: TtirLowering, op: extension.Asin) -> None:
-    lowering.bind(op.result, library_function(lowering.build, "asin", lowering.value(op.source)))
+def lower_asin(lowering: TtirLowering, op: extension.Asin) -> TtirValue:
+    return library_function(lowering.build, "asin", lowering.value(op.source))
 
 
 @rules(extension.ExternElementwise)
-def lower_extern_elementwise(lowering: TtirLowering, op: extension.ExternElementwise) -> None:
+def lower_extern_elementwise(lowering: TtirLowering, op: extension.ExternElementwise) -> TtirValue:
     _require_signature(lowering, op)
     values = [lowering.value(value) for value in op.args]
-    result = lowering.build.op(
+    return lowering.build.op(
         "tt.extern_elementwise",
         *values,
         type=lowering.type_of(op.result),
@@ -45,7 +46,6 @@ def lower_extern_elementwise(lowering: TtirLowering, op: extension.ExternElement
         symbol=op.symbol,
         pure=op.pure,
     )
-    lowering.bind(op.result, result)
 
 
 def _require_signature(lowering: TtirLowering, op: extension.ExternElementwise) -> None:
@@ -102,7 +102,6 @@ def lower_scatter_store(lowering: TtirLowering, op: extension.ScatterStore) -> N
         index=MemoryAccess.of(op).indices,
     )
     lowering.lower(store)
-    lowering.bind_token(op.result_token)
 
 
 def _row_view(
@@ -123,10 +122,10 @@ def _row_view(
 
 
 @rules(extension.OptimizationBarrier)
-def lower_optimization_barrier(lowering: TtirLowering, op: extension.OptimizationBarrier) -> None:
+def lower_optimization_barrier(lowering: TtirLowering, op: extension.OptimizationBarrier) -> TtirValue:
     """Emit a move by an instruction that the optimizer neither removes nor reads."""
     build, source = lowering.build, lowering.value(op.source)
     bits = bits_of(build, source)
     wide = bits if bits.type.bits == 64 else build.resized(bits, "i32", signed=False)
     moved = build.resized(build.vendor.opaque(wide), bits.type.element, signed=False)
-    lowering.bind(op.result, from_bits(build, moved, source.type.element))
+    return from_bits(build, moved, source.type.element)

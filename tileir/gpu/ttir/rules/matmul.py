@@ -5,11 +5,11 @@ Products of unsigned integers are made from those of signed ones. `lib.products`
 
 from __future__ import annotations
 
-from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirValue
 from tileir.gpu.ttir.lib.narrow import NATIVE, as_half
 from tileir.gpu.ttir.lib.products import ANY_NUMBER, IEEE, TF32, ScaledOperands, product, scaled_product
 from tileir.gpu.ttir.lib.subtiles import reduced
+from tileir.gpu.ttir.lib.words import Word
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
@@ -27,14 +27,13 @@ the vendor's own code (spec: matmul#mmaf)."""
 
 
 @rules(MmaF)
-def lower_mmaf(lowering: TtirLowering, op: MmaF) -> None:
+def lower_mmaf(lowering: TtirLowering, op: MmaF) -> TtirValue:
     build, element, arch = lowering.build, op.lhs.type.element, lowering.arch
     lhs, rhs, acc = (lowering.value(value) for value in (op.lhs, op.rhs, op.acc))
     if element in NATIVE:
-        lowering.bind(op.result, _product_of_bytes(lowering, op, lhs, rhs, acc))
-        return
+        return _product_of_bytes(lowering, op, lhs, rhs, acc)
     precision = TF32 if element is t.TF32 and arch.multiplies_tf32 else IEEE
-    lowering.bind(op.result, product(build, arch, lhs, rhs, acc, precision))
+    return product(build, arch, lhs, rhs, acc, precision)
 
 
 def _product_of_bytes(lowering: TtirLowering, op: MmaF, lhs: TtirValue, rhs: TtirValue, acc: TtirValue) -> TtirValue:
@@ -51,7 +50,7 @@ def _product_of_bytes(lowering: TtirLowering, op: MmaF, lhs: TtirValue, rhs: Tti
 
 
 @rules(MmaFScaled)
-def lower_mmaf_scaled(lowering: TtirLowering, op: MmaFScaled) -> None:
+def lower_mmaf_scaled(lowering: TtirLowering, op: MmaFScaled) -> TtirValue:
     """Lower a scaled product; a batch of one is none, as for products without scales."""
     build, batch = lowering.build, op.lhs.type.shape[:-2]
     values = [lowering.value(value) for value in (op.lhs, op.rhs, op.acc, op.lhs_scale, op.rhs_scale)]
@@ -60,49 +59,37 @@ def lower_mmaf_scaled(lowering: TtirLowering, op: MmaFScaled) -> None:
     lhs, rhs, acc, lhs_scale, rhs_scale = values
     scaled = ScaledOperands(lhs, rhs, acc, lhs_scale, rhs_scale, op.lhs.type.number, op.lhs_scale.type.number)
     result = scaled_product(lowering, scaled)
-    lowering.bind(op.result, build.reshape(result, *op.result.type.shape))
+    return build.reshape(result, *op.result.type.shape)
 
 
 # ---------------------------------------------------------------- integers
 
 
 @rules(MmaI)
-def lower_mmai(lowering: TtirLowering, op: MmaI) -> None:
+def lower_mmai(lowering: TtirLowering, op: MmaI) -> TtirValue:
     """Lower an integer product: the hardware route multiplies signed integers. An unsigned one is 128 more than the
     signed one that has the opposite top bit, so its products are those of that one and 128 times the other factor."""
     build, arch = lowering.build, lowering.arch
-    lhs, rhs, acc = (lowering.value(value) for value in (op.lhs, op.rhs, op.acc))
+    lhs, rhs, acc = (Word(build, lowering.value(value)) for value in (op.lhs, op.rhs, op.acc))
     lhs_moved, rhs_moved = (kind is Signedness.UNSIGNED for kind in (op.signedness_lhs, op.signedness_rhs))
     if not (lhs_moved or rhs_moved):
-        lowering.bind(op.result, product(build, arch, lhs, rhs, acc))
-        return
-    lhs = _moved_down(build, lhs) if lhs_moved else lhs
-    rhs = _moved_down(build, rhs) if rhs_moved else rhs
-    total = product(build, arch, lhs, rhs, build.integer(acc.type, 0))
+        return product(build, arch, lhs.value, rhs.value, acc.value)
+    lhs = lhs ^ _HALF_RANGE if lhs_moved else lhs
+    rhs = rhs ^ _HALF_RANGE if rhs_moved else rhs
+    total = Word(build, product(build, arch, lhs.value, rhs.value, acc.constant(0).value))
     if lhs_moved:
-        total = _plus(build, total, _line_sums(build, rhs, -2, acc), _HALF_RANGE)
+        total = total + _line_sums(rhs, -2, acc) * _HALF_RANGE
     if rhs_moved:
-        total = _plus(build, total, _line_sums(build, lhs, -1, acc), _HALF_RANGE)
+        total = total + _line_sums(lhs, -1, acc) * _HALF_RANGE
     if lhs_moved and rhs_moved:
-        depth = lhs.type.shape[-1]
-        total = build.op("arith.addi", total, build.integer(acc.type, depth * _HALF_RANGE * _HALF_RANGE))
-    lowering.bind(op.result, build.op("arith.addi", total, acc))
+        total = total + lhs.value.type.shape[-1] * _HALF_RANGE * _HALF_RANGE
+    return (total + acc).value
 
 
-def _moved_down(build: Builder, value: TtirValue) -> TtirValue:
-    """Return unsigned bytes less 128, as signed ones."""
-    return build.op("arith.xori", value, build.integer(value.type, _HALF_RANGE))
-
-
-def _plus(build: Builder, total: TtirValue, addend: TtirValue, factor: int) -> TtirValue:
-    scaled = build.op("arith.muli", addend, build.integer(addend.type, factor))
-    return build.op("arith.addi", total, scaled)
-
-
-def _line_sums(build: Builder, factors: TtirValue, axis: int, acc: TtirValue) -> TtirValue:
+def _line_sums(factors: Word, axis: int, acc: Word) -> Word:
     """Return the sums of signed factors along `axis`, the one that products are added along, for each element of
     `acc`."""
-    shape = list(factors.type.shape)
-    sums = reduced(build, build.resized(factors, "i32", signed=True), len(shape) + axis, "arith.addi")
+    build, shape = factors.build, list(factors.value.type.shape)
+    sums = reduced(build, build.resized(factors.value, "i32", signed=True), len(shape) + axis, "arith.addi")
     shape[axis] = 1
-    return build.broadcast(build.reshape(sums, *shape), *acc.type.shape)
+    return Word(build, build.broadcast(build.reshape(sums, *shape), *acc.value.type.shape))

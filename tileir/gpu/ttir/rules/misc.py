@@ -108,11 +108,10 @@ rules: Rules[Lower] = Rules()
 
 
 @rules(Assume)
-def lower_assume(lowering: TtirLowering, op: Assume) -> None:
-    lowering.bind(op.result, assumed(lowering, lowering.values[op.value], op.predicate))
+def lower_assume(lowering: TtirLowering, op: Assume) -> Lowered:
+    return assumed(lowering, lowering.values[op.value], op.predicate)
 
 
 @rules(PrintTko)
 def lower_print(lowering: TtirLowering, op: PrintTko) -> None:
     post_record(lowering, lowering.site(op), op.args)
-    lowering.bind_token(op.result_token)

@@ -21,31 +21,28 @@ rules: Rules[Lower] = Rules()
 
 @rules(pointers.MakeToken, pointers.JoinTokens)
 def lower_token(lowering: TtirLowering, op: Op) -> None:
-    lowering.bind_token(op.results[0])
+    """Emit nothing: order is a matter of the program."""
 
 
 # ---------------------------------------------------------------- loads and stores
 
 
 @rules(pointers.LoadPtr)
-def lower_load_ptr(lowering: TtirLowering, op: pointers.LoadPtr) -> None:
+def lower_load_ptr(lowering: TtirLowering, op: pointers.LoadPtr) -> TtirValue:
     build, element = lowering.build, pointee(op.source)
-    mask = _optional(lowering, op.mask)
-    padding = _optional(lowering, op.paddingValue)
+    mask, padding = lowering.optional(op.mask), lowering.optional(op.paddingValue)
     other = None if padding is None else transfers.to_memory(build, element, padding)
     found = build.load(lowering.value(op.source), mask, other, MemoryOrder.of(op))
     if element is t.F4E2M1FN:
         found = build.op("arith.andi", found, build.integer(found.type, 15))
-    lowering.bind(op.result, transfers.from_memory(build, element, found))
-    lowering.bind_token(op.result_token)
+    return transfers.from_memory(build, element, found)
 
 
 @rules(pointers.StorePtr)
 def lower_store_ptr(lowering: TtirLowering, op: pointers.StorePtr) -> None:
     elements = transfers.to_memory(lowering.build, pointee(op.destination), lowering.value(op.value))
-    places, mask = lowering.value(op.destination), _optional(lowering, op.mask)
+    places, mask = lowering.value(op.destination), lowering.optional(op.mask)
     lowering.build.store(places, elements, mask, MemoryOrder.of(op))
-    lowering.bind_token(op.result_token)
 
 
 def pointee(pointers: core.Value) -> t.ElementType:
@@ -53,15 +50,11 @@ def pointee(pointers: core.Value) -> t.ElementType:
     return pointers.tile.pointer.pointee
 
 
-def _optional(lowering: TtirLowering, value: core.Value | None) -> TtirValue | None:
-    return None if value is None else lowering.value(value)
-
-
 # ---------------------------------------------------------------- alloca
 
 
 @rules(pointers.Alloca)
-def lower_alloca(lowering: TtirLowering, op: pointers.Alloca) -> None:
+def lower_alloca(lowering: TtirLowering, op: pointers.Alloca) -> TtirValue:
     """Allocate a part of the memory of blocks: this part for every block of the grid, then the next part.
 
     So the place does not depend on other allocations. In a loop it is the same every time, which `barriers` takes care
@@ -73,7 +66,7 @@ def lower_alloca(lowering: TtirLowering, op: pointers.Alloca) -> None:
     address = block_memory(lowering, element.memory_size(op.num_elem) + more)
     if more:
         address = aligned(lowering, address, alignment)
-    lowering.bind(op.result, lowering.build.bitcast(address, lowering.type_of(op.result).element))
+    return lowering.build.bitcast(address, lowering.type_of(op.result).element)
 
 
 # ---------------------------------------------------------------- other kernels, other addresses
@@ -83,7 +76,6 @@ def lower_alloca(lowering: TtirLowering, op: pointers.Alloca) -> None:
 def lower_gdc_launch_dependents(lowering: TtirLowering, op: pointers.GdcLaunchDependents) -> None:
     if lowering.arch.has_grid_dependencies:
         lowering.build.effect("tt.grid_dependency_launch_dependents")
-    lowering.bind_token(op.result_token)
 
 
 @rules(pointers.GdcWait)
@@ -91,7 +83,6 @@ def lower_gdc_wait(lowering: TtirLowering, op: pointers.GdcWait) -> None:
     """Make every thread wait. Where kernels do not overlap there is nothing to wait for."""
     if lowering.arch.has_grid_dependencies:
         lowering.build.effect("tt.grid_dependency_wait")
-    lowering.bind_token(op.result_token)
 
 
 @rules(pointers.MemoryFenceAlias)
@@ -99,4 +90,3 @@ def lower_memory_fence_alias(lowering: TtirLowering, op: pointers.MemoryFenceAli
     """Give every thread a fence, between the barrier in front and its next access."""
     build = lowering.build
     build.vendor.fence_aliases(lambda: build.bitcast(block_memory(lowering, 4), "!tt.ptr<i32>"))
-    lowering.bind_token(op.result_token)

@@ -105,8 +105,8 @@ def _is_scalar(region: TtirBlock) -> bool:
 
 
 def _one_by_one(lowering: TtirLowering, op: Reduce | Scan, values: Sequence[TtirValue]) -> list[TtirValue]:
-    """Return the results of a reduction or scan that takes the elements one by one, starting with the identity (spec:
-    reduction#reduce, spec: reduction#scan).
+    """Return the results of a reduction or scan that takes the elements one by one, starting with the identity
+    (spec: reduction#reduce, spec: reduction#scan).
 
     Each round carries the running value of each operand, then each result, which a reduction keeps as a tensor of
     extent 1 along `dim`.

@@ -16,44 +16,44 @@ rules: Rules[Lower] = Rules()
 
 
 @rules(Broadcast)
-def lower_broadcast(lowering: TtirLowering, op: Broadcast) -> None:
-    lowering.bind(op.result, lowering.build.broadcast(lowering.value(op.source), *op.result.type.shape))
+def lower_broadcast(lowering: TtirLowering, op: Broadcast) -> TtirValue:
+    return lowering.build.broadcast(lowering.value(op.source), *op.result.type.shape)
 
 
 @rules(Reshape)
-def lower_reshape(lowering: TtirLowering, op: Reshape) -> None:
-    lowering.bind(op.result, lowering.build.reshape(lowering.value(op.source), *op.result.type.shape))
+def lower_reshape(lowering: TtirLowering, op: Reshape) -> TtirValue:
+    return lowering.build.reshape(lowering.value(op.source), *op.result.type.shape)
 
 
 @rules(Permute)
-def lower_permute(lowering: TtirLowering, op: Permute) -> None:
-    lowering.bind(op.result, lowering.build.transpose(lowering.value(op.source), *op.permutation))
+def lower_permute(lowering: TtirLowering, op: Permute) -> TtirValue:
+    return lowering.build.transpose(lowering.value(op.source), *op.permutation)
 
 
 @rules(Cat)
-def lower_cat(lowering: TtirLowering, op: Cat) -> None:
+def lower_cat(lowering: TtirLowering, op: Cat) -> TtirValue:
     """Concatenate: extents are powers of two, so both operands have the same along `dim`."""
-    lowering.bind(op.result, joined(lowering.build, lowering.value(op.lhs), lowering.value(op.rhs), op.dim))
+    return joined(lowering.build, lowering.value(op.lhs), lowering.value(op.rhs), op.dim)
 
 
 @rules(Extract)
-def lower_extract(lowering: TtirLowering, op: Extract) -> None:
+def lower_extract(lowering: TtirLowering, op: Extract) -> TtirValue:
     numbers = [lowering.value(index) for index in op.indices]
-    lowering.bind(op.result, taken(lowering.build, lowering.value(op.source), op.result.type.shape, numbers))
+    return taken(lowering.build, lowering.value(op.source), op.result.type.shape, numbers)
 
 
 @rules(Insert)
-def lower_insert(lowering: TtirLowering, op: Insert) -> None:
+def lower_insert(lowering: TtirLowering, op: Insert) -> TtirValue:
     numbers = [lowering.value(index) for index in op.indices]
     whole, part = lowering.value(op.destination), lowering.value(op.source)
-    lowering.bind(op.result, put(lowering.build, whole, part, numbers))
+    return put(lowering.build, whole, part, numbers)
 
 
 # ---------------------------------------------------------------- bit streams
 
 
 @rules(Pack)
-def lower_pack(lowering: TtirLowering, op: Pack) -> None:
+def lower_pack(lowering: TtirLowering, op: Pack) -> TtirValue:
     bits = op.source.type.element.stream_bits
     stream = word_of(lowering.build, lowering.value(op.source))
     if bits < 8:
@@ -64,11 +64,11 @@ def lower_pack(lowering: TtirLowering, op: Pack) -> None:
     while bits > 8:
         bits //= 2
         stream = _halved(stream, f"i{bits}", bits)
-    lowering.bind(op.result, stream.value)
+    return stream.value
 
 
 @rules(Unpack)
-def lower_unpack(lowering: TtirLowering, op: Unpack) -> None:
+def lower_unpack(lowering: TtirLowering, op: Unpack) -> TtirValue:
     element, bits = op.result.type.element, 8
     stream = Word(lowering.build, lowering.value(op.source))
     while bits > element.stream_bits:
@@ -77,7 +77,7 @@ def lower_unpack(lowering: TtirLowering, op: Unpack) -> None:
     while bits < element.stream_bits:
         stream = _doubled(stream, f"i{2 * bits}", bits)
         bits *= 2
-    lowering.bind(op.result, _as_element(stream, element))
+    return _as_element(stream, element)
 
 
 def _as_element(stream: Word, element: t.ElementType | t.PointerType) -> TtirValue:

@@ -26,11 +26,11 @@ rules: Rules[Lower] = Rules()
 
 
 @rules(views.MakeTensorView)
-def lower_make_tensor_view(lowering: TtirLowering, op: views.MakeTensorView) -> None:
+def lower_make_tensor_view(lowering: TtirLowering, op: views.MakeTensorView) -> LoweredTensorView:
     type = op.result.type
     shape = tuple(_entries(lowering, type.shape, op.dynamicShape))
     strides = tuple(_entries(lowering, type.strides, op.dynamicStrides))
-    lowering.bind(op.result, LoweredTensorView(type, lowering.value(op.base), shape, strides))
+    return LoweredTensorView(type, lowering.value(op.base), shape, strides)
 
 
 def _entries(lowering: TtirLowering, static: Sequence[t.Dim], dynamic: Sequence[core.Value]) -> Iterator[TtirValue]:
@@ -44,10 +44,10 @@ def _entries(lowering: TtirLowering, static: Sequence[t.Dim], dynamic: Sequence[
 
 
 @rules(views.MakePartitionView, views.MakeStridedView, views.MakeGatherScatterView)
-def lower_make_tile_view(lowering: TtirLowering, op: views.MakePartitionView) -> None:
+def lower_make_tile_view(lowering: TtirLowering, op: views.MakePartitionView) -> LoweredTileView:
     type = op.result.type
     view = LoweredTileView(type, lowering.tensor_view(op.tensor_view))
-    lowering.bind(op.result, descriptors.described(lowering, op, view))
+    return descriptors.described(lowering, op, view)
 
 
 # ---------------------------------------------------------------- asking views
@@ -80,17 +80,8 @@ def _bind_extents(lowering: TtirLowering, results: Sequence[core.Value], extents
 
 
 @rules(views.LoadView)
-def lower_load_view(lowering: TtirLowering, op: views.LoadView) -> None:
-    view = lowering.view(op.view)
-    indices = [lowering.value(index) for index in op.index]
-    lowering.bind(op.tile, load_tile(lowering, op, view, indices))
-    lowering.bind_token(op.result_token)
-
-
-def load_tile(
-    lowering: TtirLowering, op: views.LoadView, view: LoweredTileView, indices: Sequence[TtirValue]
-) -> TtirValue:
-    """Return the tile at `indices`."""
+def lower_load_view(lowering: TtirLowering, op: views.LoadView) -> TtirValue:
+    view, indices = lowering.view(op.view), [lowering.value(index) for index in op.index]
     if view.descriptor is not None and descriptors.loads(lowering, op):
         loaded = descriptors.loaded(lowering, view, indices)
     else:
@@ -102,36 +93,28 @@ def load_tile(
 
 def _gathered(lowering: TtirLowering, op: views.LoadView, view: LoweredTileView, axes: Sequence[TileAxis]) -> TtirValue:
     """Return the tile as it lies in memory, without dimensions of one element, by the addresses of its elements."""
-    kept = squeezed(axes)
+    kept, order = squeezed(axes), MemoryOrder.of(op)
     outside = transfers.padding(lowering, op, view.type)
     if view.type.element is t.F4E2M1FN:
-        return load_nibbles(lowering, view.tensor.base, axes, outside, MemoryOrder.of(op))
+        return load_nibbles(lowering, view.tensor.base, axes, outside, order)
     found = pointers(lowering, view.tensor.base, axes, kept)
     other = lowering.build.bits(found.type.of(stored(view.type.element)), outside)
-    return lowering.build.load(found, inside(lowering, axes, kept), other, MemoryOrder.of(op))
+    return lowering.build.load(found, inside(lowering, axes, kept), other, order)
 
 
 @rules(views.StoreView)
 def lower_store_view(lowering: TtirLowering, op: views.StoreView) -> None:
-    view = lowering.view(op.view)
-    indices = [lowering.value(index) for index in op.index]
-    store_tile(lowering, op, lowering.value(op.tile), view, indices)
-    lowering.bind_token(op.result_token)
-
-
-def store_tile(
-    lowering: TtirLowering, op: views.StoreView, tile: TtirValue, view: LoweredTileView, indices: Sequence[TtirValue]
-) -> None:
     """Write the elements of the tile that lie in the tensor."""
-    values = transfers.to_memory(lowering.build, view.type.element, tile)
+    view, indices = lowering.view(op.view), [lowering.value(index) for index in op.index]
+    values = transfers.to_memory(lowering.build, view.type.element, lowering.value(op.tile))
     values = lowering.build.reshape(values, *(count for count in view.type.tile_shape if count > 1))
     if view.descriptor is not None and descriptors.stores(lowering, op, view):
         descriptors.store(lowering, view, indices, values)
         return
-    axes = axes_at(lowering, view, indices, op.inbounds)
+    axes, order = axes_at(lowering, view, indices, op.inbounds), MemoryOrder.of(op)
     kept, base = squeezed(axes), view.tensor.base
     if view.type.element is t.F4E2M1FN:
-        store_nibbles(lowering, base, axes, values, MemoryOrder.of(op))
+        store_nibbles(lowering, base, axes, values, order)
     else:
         places = pointers(lowering, base, axes, kept)
-        lowering.build.store(places, values, inside(lowering, axes, kept), MemoryOrder.of(op))
+        lowering.build.store(places, values, inside(lowering, axes, kept), order)

@@ -41,9 +41,9 @@ def spelled(ttir: str, version: Version) -> str:
     if version < OLDEST:
         found, oldest = (".".join(map(str, number)) for number in (version, OLDEST))
         raise UnsupportedError(f"Triton {found} is too old: expected version {oldest} or newer", "cuda")
-    for since, mend in _MENDS:
+    for since, rewrite in _REWRITES:
         if version < since:
-            ttir = mend(ttir)
+            ttir = rewrite(ttir)
     return ttir
 
 
@@ -105,7 +105,7 @@ def _place(loc: str) -> Location:
     return FileLoc(json.loads(named[1]), int(named[2]), int(named[3])) if named else UNKNOWN
 
 
-_MENDS: tuple[tuple[Version, Callable[[str], str]], ...] = (
+_REWRITES: tuple[tuple[Version, Callable[[str], str]], ...] = (
     ((3, 7), _barriers),
     ((3, 8), _descriptors),
     ((3, 9), _grid_dependencies),

@@ -173,12 +173,12 @@ class CudaDriver(Driver):
 
     def _allow(self, kernel: Any, cluster: int, shared: int) -> None:
         """Allow a kernel more than the limits that hold for every kernel."""
-        wishes = {}
+        limits = {}
         if shared > STATIC_SHARED:
-            wishes["MAX_DYNAMIC_SHARED_SIZE_BYTES"] = shared
+            limits["MAX_DYNAMIC_SHARED_SIZE_BYTES"] = shared
         if cluster > 8:
-            wishes["NON_PORTABLE_CLUSTER_SIZE_ALLOWED"] = 1
-        for name, value in wishes.items():
+            limits["NON_PORTABLE_CLUSTER_SIZE_ALLOWED"] = 1
+        for name, value in limits.items():
             attribute = getattr(self._cuda.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
             self._do(
                 "preparing a kernel", self._cuda.cuKernelSetAttribute, attribute, value, kernel, self.device().ordinal

@@ -50,7 +50,7 @@ class _Parameters:
 
 
 @dataclass(frozen=True)
-class _Wish:
+class _Borrowed:
     """Memory that a launch borrows, whose address is the parameter at `position` after those of the entry."""
 
     position: int
@@ -90,7 +90,7 @@ class KernelLauncher:
         self._fixed = tuple(self._address(hidden, global_address) for hidden in executable.hidden)
         self._fixed += (0, 0) if executable.scratch is not None else ()
         self._sites = sites
-        self._wishes = list(_wishes(executable, sites))
+        self._borrowed = list(_borrowed(executable, sites))
         self._mailbox = next((at for at, one in enumerate(executable.hidden) if isinstance(one, Mailbox)), None)
         self._count = given + len(self._fixed)
         self._described = [
@@ -126,7 +126,7 @@ class KernelLauncher:
             what = f" waits for other tile blocks, so that all {blocks} must run together"
             hint = "use a smaller grid, whose tile blocks have more to do"
             raise self._unsupported(f"{what}, and {self.device.name} has room for {self._most}; {hint}")
-        if self._wishes:
+        if self._borrowed:
             return self._launch_with_memory(grid, values, stream, descriptors)
         self._start(grid, values, self._fixed, stream, descriptors)
         return None
@@ -160,11 +160,11 @@ class KernelLauncher:
             raise self._unsupported(f"{what}: a graph cannot hold it")
         blocks = grid[0] * grid[1] * grid[2]
         extra = list(self._fixed)
-        borrowed: list[int] = []
+        addresses: list[int] = []
         try:
-            for wish in self._wishes:
-                borrowed.append(self._driver.borrow(wish.size(blocks) + wish.alignment - 1, stream))
-                extra[wish.position] = _aligned(borrowed[-1], wish.alignment)
+            for one in self._borrowed:
+                addresses.append(self._driver.borrow(one.size(blocks) + one.alignment - 1, stream))
+                extra[one.position] = _aligned(addresses[-1], one.alignment)
             if self._mailbox is None:
                 self._start(grid, values, extra, stream, descriptors)
                 return None
@@ -175,7 +175,7 @@ class KernelLauncher:
             self._start(grid, values, extra, stream, descriptors)
             return self._mail(address, empty, stream)
         finally:
-            for address in borrowed:
+            for address in addresses:
                 self._driver.give_back(address, stream)
 
     def _mail(self, address: int, empty: bytes, stream: int) -> Mail:
@@ -217,15 +217,15 @@ def _encoded(
     return tuple(map(driver.encode, found)) if len(found) == len(maps) else None
 
 
-def _wishes(executable: Executable, sites: Sequence[Op]) -> Iterator[_Wish]:
+def _borrowed(executable: Executable, sites: Sequence[Op]) -> Iterator[_Borrowed]:
     for position, hidden in enumerate(executable.hidden):
         if isinstance(hidden, BlockMemory):
-            yield _Wish(position, partial(mul, hidden.size))
+            yield _Borrowed(position, partial(mul, hidden.size))
         elif isinstance(hidden, Mailbox):
-            yield _Wish(position, partial(size_for, sites))
+            yield _Borrowed(position, partial(size_for, sites))
     scratch = executable.scratch
     if scratch is not None and scratch.size:
-        yield _Wish(len(executable.hidden), partial(mul, scratch.size * executable.cluster), scratch.alignment)
+        yield _Borrowed(len(executable.hidden), partial(mul, scratch.size * executable.cluster), scratch.alignment)
 
 
 def _aligned(address: int, alignment: int) -> int:

@@ -1,10 +1,10 @@
-"""Regions as TTIR: loops and branches, early exits from them, counted loops, and bodies that generate elements."""
+"""Regions as TTIR: loops and branches, and early exits from them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from tileir.analysis.structure import EXITS, RegionExit, runs_once
 from tileir.gpu.ttir.analysis.late_loads import with_late_loads
@@ -15,13 +15,9 @@ from tileir.gpu.ttir.lib.mailbox_writes import post_failure
 from tileir.gpu.ttir.lib.subtiles import reduced
 from tileir.gpu.ttir.lowering import TtirLowering
 from tileir.ir import core
-from tileir.ir import types as t
 from tileir.ir.core import Block, Op
 from tileir.ir.loc import Location
-from tileir.ir.traits import ELEMENTWISE
 from tileir.ops import control
-from tileir.ops.control import For
-from tileir.ops.extension import Generate
 
 _GOES_ON = frozenset({RegionExit.YIELD})
 
@@ -203,17 +199,27 @@ class _Walk:
         return None
 
     def _leaving(self, op: Op) -> RegionOutcome | None:
-        """Lower an operation that may be left."""
+        """Lower an operation that may be left, and go on where it does."""
+        lowering, build = self.lowering, self.lowering.build
         if isinstance(op, control.Loop):
-            return self._go_on(op, repeated(self.lowering, op), RegionExit.BREAK)
-        if isinstance(op, control.If):
-            then, otherwise = _goes_on(op.then), _goes_on(op.otherwise)
-            if then == otherwise:
-                return self._go_on(op, branches(self.lowering, op), RegionExit.YIELD)
-            self._go_on_in(op, op.then if then else op.otherwise, then)
-        else:
-            assert isinstance(op, control.Assert)
-            self._assert(op)
+            return self._go_on(op, loop_outcome(lowering, op), RegionExit.BREAK)
+        if isinstance(op, control.Assert):
+            condition = lowering.value(op.condition)
+            holds = all_hold(build, condition)
+            with build.region() as other:
+                post_failure(lowering, lowering.site(op), condition)
+            self._open(holds, other, RegionOutcome({RegionExit.RETURN: []}), rest_first=True)
+            return None
+        assert isinstance(op, control.If)
+        then, otherwise = _goes_on(op.then), _goes_on(op.otherwise)
+        if then == otherwise:
+            return self._go_on(op, if_outcome(lowering, op), RegionExit.YIELD)
+        left, rest = (op.otherwise, op.then) if then else (op.then, op.otherwise)
+        assert left is not None
+        with build.region() as other:
+            outcome = run(lowering, left.ops)
+        self._open(lowering.value(op.condition), other, outcome, rest_first=then)
+        self.waiting += [] if rest is None else reversed(rest.ops)
         return None
 
     def _go_on(self, op: Op, outcome: RegionOutcome, exit: RegionExit) -> RegionOutcome | None:
@@ -225,24 +231,6 @@ class _Walk:
         if others.values:
             self._open(outcome.is_by(self.lowering.build, exit), TtirBlock(), others, rest_first=True)
         return None
-
-    def _go_on_in(self, op: control.If, region: core.Block | None, rest_first: bool) -> None:
-        """Go on in the one branch that does."""
-        left = op.otherwise if rest_first else op.then
-        assert left is not None
-        with self.lowering.build.region() as other:
-            outcome = run(self.lowering, left.ops)
-        self._open(self.lowering.value(op.condition), other, outcome, rest_first)
-        if region is not None:
-            self.waiting += reversed(region.ops)
-
-    def _assert(self, op: control.Assert) -> None:
-        """Go on if the assertion holds; otherwise the tile block ends."""
-        build, condition = self.lowering.build, self.lowering.value(op.condition)
-        holds = all_hold(build, condition)
-        with build.region() as other:
-            post_failure(self.lowering, self.lowering.site(op), condition)
-        self._open(holds, other, RegionOutcome({RegionExit.RETURN: []}), rest_first=True)
 
     def _open(self, condition: TtirValue, other: TtirBlock, outcome: RegionOutcome, rest_first: bool) -> None:
         build = self.lowering.build
@@ -267,7 +255,7 @@ def _chosen(build: Builder, condition: TtirValue, branches: Sequence[tuple[TtirB
 # ---------------------------------------------------------------- if and loop
 
 
-def branches(lowering: TtirLowering, op: control.If) -> RegionOutcome:
+def if_outcome(lowering: TtirLowering, op: control.If) -> RegionOutcome:
     """Return the code of an `if` and how it ends."""
     made = []
     for region in (op.then, op.otherwise):
@@ -278,7 +266,7 @@ def branches(lowering: TtirLowering, op: control.If) -> RegionOutcome:
     return _chosen(lowering.build, lowering.value(op.condition), made)
 
 
-def repeated(lowering: TtirLowering, op: control.Loop) -> RegionOutcome:
+def loop_outcome(lowering: TtirLowering, op: control.Loop) -> RegionOutcome:
     """Return the code of a `loop`, left by `RegionExit.BREAK` or `RegionExit.RETURN`."""
     build, initial = lowering.build, carried(lowering, op.initial)
     if RegionExit.CONTINUE not in exits_of(op.body):
@@ -297,7 +285,9 @@ def repeated(lowering: TtirLowering, op: control.Loop) -> RegionOutcome:
     return layout.unpacked(results).without(RegionExit.CONTINUE)
 
 
-def bind_left(lowering: TtirLowering, results: Sequence[core.Value], outcome: RegionOutcome, exit: RegionExit) -> None:
+def bind_results(
+    lowering: TtirLowering, results: Sequence[core.Value], outcome: RegionOutcome, exit: RegionExit
+) -> None:
     """Bind results to what travelled with `exit`. What follows code that never takes it has values, but never runs."""
     values = outcome.values.get(exit)
     if values is None:
@@ -317,162 +307,3 @@ def all_hold(build: Builder, condition: TtirValue) -> TtirValue:
     for axis in reversed(range(len(found.type.shape))):
         found = reduced(build, found, axis, "arith.minui")
     return build.compare("ne", found, build.integer(found.type, 0))
-
-
-# ---------------------------------------------------------------- counted loops
-
-
-@dataclass(frozen=True)
-class Count:
-    """Lower bound, upper bound and step of a ``scf.for``, and the induction value of the program for each position."""
-
-    bounds: tuple[TtirValue, TtirValue, TtirValue]
-    induction: Callable[[TtirValue], TtirValue]
-
-    @property
-    def type(self) -> TtirType:
-        return self.bounds[0].type
-
-
-def count_of(lowering: TtirLowering, op: For) -> Count:
-    lower, upper, step = (lowering.value(bound) for bound in (op.lower, op.upper, op.step))
-    if lower.type.bits < 32 or (op.unsigned and lower.type.bits < 64):
-        return _widened(lowering, op, lower, upper, step)
-    if not op.unsigned and _ends_inside(lowering, upper, step):
-        return Count((lower, upper, step), lambda position: position)
-    return _counted(lowering, op, lower, upper, step)
-
-
-def unforeseen(lowering: TtirLowering, count: Count) -> Count:
-    """Return the same range, hiding from the compiler that it has an element.
-
-    If the compiler knew that of a second loop of products, it would compute values that both loops use on the path
-    around the first one, and set the sums there instead of in front of both. The assembler would then make each
-    ``wgmma`` wait for the one before.
-    """
-    build, (lower, upper, step) = lowering.build, count.bounds
-    hidden = build.vendor.unforeseen(upper)
-    known = lowering.known.of(upper)
-    lowering.known.promise(hidden, known.divisor, known.low, known.high)
-    return replace(count, bounds=(lower, hidden, step))
-
-
-def _widened(lowering: TtirLowering, op: For, lower: TtirValue, upper: TtirValue, step: TtirValue) -> Count:
-    """Return the same range in a type that has room for the sum."""
-    build, narrow = lowering.build, lower.type.element
-    wide = I32 if lower.type.bits < 32 else I64
-    lower, upper = (build.resized(bound, wide.element, signed=not op.unsigned) for bound in (lower, upper))
-    step = build.resized(step, wide.element, signed=True)
-    if lowering.known.of(step).low <= 0:
-        upper = build.select(_is_positive(build, step), upper, lower)
-        step = build.op("arith.maxsi", step, build.integer(wide, 1))
-    return Count((lower, upper, step), lambda position: build.resized(position, narrow, signed=True))
-
-
-def _counted(lowering: TtirLowering, op: For, lower: TtirValue, upper: TtirValue, step: TtirValue) -> Count:
-    """Return the iterations by number; more than the type has room for cannot be run to the end."""
-    build, type = lowering.build, lower.type
-    zero, one = build.integer(type, 0), build.integer(type, 1)
-    any_run = build.compare("ult" if op.unsigned else "slt", lower, upper)
-    if lowering.known.of(step).low <= 0:
-        any_run = build.op("arith.andi", any_run, _is_positive(build, step))
-        step = build.op("arith.maxsi", step, one)
-    span = build.op("arith.subi", build.op("arith.subi", upper, lower), one)
-    number = build.op("arith.addi", build.op("arith.divui", span, step), one)
-    number = build.op("arith.minui", number, build.integer(type, (1 << (type.bits - 1)) - 1))
-
-    def induction(position: TtirValue) -> TtirValue:
-        found = build.op("arith.addi", lower, build.op("arith.muli", position, step))
-        if not op.unsigned:
-            lowering.known.count(found, lower, upper, step)
-        return found
-
-    return Count((zero, build.select(any_run, number, zero), one), induction)
-
-
-def _is_positive(build: Builder, step: TtirValue) -> TtirValue:
-    return build.compare("sgt", step, build.integer(step.type, 0))
-
-
-def _ends_inside(lowering: TtirLowering, upper: TtirValue, step: TtirValue) -> bool:
-    """Return whether the sum of an induction value and the step never overflows the type, read as signed."""
-    known, limit = lowering.known.of(step), 1 << (step.type.bits - 1)
-    return known.low > 0 and (known.high == 1 or lowering.known.of(upper).high <= limit - known.high)
-
-
-# ---------------------------------------------------------------- generated tiles
-
-
-def generated(lowering: TtirLowering, op: Generate) -> TtirValue:
-    """Return the tile."""
-    if not op.result.type.shape:
-        return run(lowering, op.body.ops).values[RegionExit.YIELD][0]
-    if all(map(_is_elementwise, op.body.ops[:-1])):
-        return _Widened(lowering, op.result.type.shape).run(op)
-    return _element_by_element(lowering, op)
-
-
-def _is_elementwise(op: Op) -> bool:
-    """Return whether it works on tensors in place of scalars, or is the same for all elements."""
-    if op.regions or not all(isinstance(result.type, t.TileType) and not result.type.shape for result in op.results):
-        return False
-    return ELEMENTWISE in op.spec.traits or not op.operands
-
-
-@dataclass
-class _Widened:
-    """A body with tensors of `shape` for what differs from element to element."""
-
-    lowering: TtirLowering
-    shape: tuple[int, ...]
-    wide: dict[core.Value, core.Value] = field(default_factory=dict)
-    """The tensors, by the scalars that they stand for."""
-
-    def run(self, op: Generate) -> TtirValue:
-        build = self.lowering.build
-        *operations, end = op.body.ops
-        for axis, argument in enumerate(op.body.args):
-            self._stand(argument, build.positions(axis, *self.shape))
-        for inner in operations:
-            if inner.operands:
-                self._lower(inner)
-            else:
-                self.lowering.lower(inner)
-        return self.lowering.value(self._wide(end.operands[0]))
-
-    def _lower(self, op: Op) -> None:
-        """Lower the operation on tensors."""
-        types: list[t.Type] = [self._type(result) for result in op.results]
-        operands = [self._wide(operand) for operand in op.operands]
-        widened = type(op)(operands, types, op.attributes, (), op.loc, op.segments)
-        self.lowering.lower(widened)
-        self.wide.update(zip(op.results, widened.results))
-
-    def _wide(self, value: core.Value) -> core.Value:
-        """Return the tensor for a scalar; of one that is the same for all elements a splat."""
-        if value not in self.wide:
-            self._stand(value, self.lowering.build.splat(self.lowering.value(value), *self.shape))
-        return self.wide[value]
-
-    def _stand(self, scalar: core.Value, tensor: TtirValue) -> None:
-        self.wide[scalar] = core.Value(self._type(scalar), scalar.owner, scalar.index)
-        self.lowering.bind(self.wide[scalar], tensor)
-
-    def _type(self, scalar: core.Value) -> t.TileType:
-        return t.TileType(self.shape, scalar.tile.element)
-
-
-def _element_by_element(lowering: TtirLowering, op: Generate) -> TtirValue:
-    """Emit a loop that puts one element after the other into the tile."""
-    build, type = lowering.build, lowering.type_of(op.result)
-    numbers = build.numbers(*type.shape)
-
-    def step(number: TtirValue, carried: Sequence[TtirValue]) -> list[TtirValue]:
-        for argument, position in zip(op.body.args, build.places(number, *type.shape)):
-            lowering.bind(argument, position)
-        element = run(lowering, op.body.ops).values[RegionExit.YIELD][0]
-        build.loc = op.loc
-        here = build.compare("eq", numbers, build.like(number, numbers))
-        return [build.select(here, build.like(element, carried[0]), carried[0])]
-
-    return build.repeated(type.count, [placeholder(build, type)], step)[0]

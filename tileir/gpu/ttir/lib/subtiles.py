@@ -14,15 +14,15 @@ Combine = Callable[[list[TtirValue], list[TtirValue]], Sequence[TtirValue]]
 _AS_BYTES = ("i1", "f8E4M3FN", "f8E5M2")
 
 
-def traveller(build: Builder, value: TtirValue) -> TtirValue:
-    """Return the value as it travels between threads."""
+def _exchanged(build: Builder, value: TtirValue) -> TtirValue:
+    """Return a value in the type in which threads exchange it."""
     if value.type.element == "i1":
         return build.resized(value, "i8", signed=False)
     return build.bitcast(value, "i8") if value.type.element in _AS_BYTES else value
 
 
-def arrived(build: Builder, value: TtirValue, element: str) -> TtirValue:
-    """Return the value of type `element` that travelled as `value`."""
+def _received(build: Builder, value: TtirValue, element: str) -> TtirValue:
+    """Return the value of type `element` that was exchanged as `value`."""
     if element == "i1":
         return build.resized(value, element, signed=False)
     return build.bitcast(value, element)
@@ -30,12 +30,14 @@ def arrived(build: Builder, value: TtirValue, element: str) -> TtirValue:
 
 def combination(build: Builder, elements: Sequence[str], combine: Combine, scans: bool = False) -> TtirBlock:
     """Return the region of a reduction or scan."""
-    travelling = [TtirType("i8" if element in _AS_BYTES else element) for element in elements]
-    with build.region(*travelling, *travelling) as block:
-        arguments = [arrived(build, value, element) for value, element in zip(block.arguments, (*elements, *elements))]
+    exchanged = [TtirType("i8" if element in _AS_BYTES else element) for element in elements]
+    with build.region(*exchanged, *exchanged) as block:
+        arguments = [
+            _received(build, value, element) for value, element in zip(block.arguments, (*elements, *elements))
+        ]
         results = combine(arguments[: len(elements)], arguments[len(elements) :])
         end = "tt.scan.return" if scans else "tt.reduce.return"
-        build.effect(end, *(traveller(build, result) for result in results))
+        build.effect(end, *(_exchanged(build, result) for result in results))
     return block
 
 
@@ -47,7 +49,7 @@ def folded(
     A reduction leaves values without the axis, scalars where that was the only one. A scan, if `reverse` is given,
     leaves in each place the combination of the elements up to it or, if it is true, from it on.
     """
-    shape, operands = values[0].type.shape, [traveller(build, value) for value in values]
+    shape, operands = values[0].type.shape, [_exchanged(build, value) for value in values]
     attributes: dict[str, TtirAttribute] = {"axis": axis}
     if reverse is None:
         name, shape = "tt.reduce", _along(shape, axis)
@@ -55,7 +57,7 @@ def folded(
         name, attributes = "tt.scan", attributes | {"reverse": reverse}
     types = [operand.type.shaped(*shape) for operand in operands]
     results = build.insert(name, operands, types, attributes, [region])
-    return [arrived(build, result, value.type.element) for result, value in zip(results, values)]
+    return [_received(build, result, value.type.element) for result, value in zip(results, values)]
 
 
 def reduced(build: Builder, value: TtirValue, axis: int, instruction: str) -> TtirValue:

@@ -33,7 +33,7 @@ FEW = 32
 _SIGNED, _UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED
 
 
-def wholes(lowering: TtirLowering, op: Op, formula: Formula) -> TtirValue:
+def _applied(lowering: TtirLowering, op: Op, formula: Formula) -> TtirValue:
     """Return `formula` of the operands."""
     return formula(*(Word(lowering.build, lowering.value(value)) for value in op.operands)).value
 
@@ -111,7 +111,7 @@ _FORMULAS: dict[tuple[type[Op], Signedness | None], tuple[Formula, Formula]] = {
 def lower_integer(lowering: TtirLowering, op: Op) -> TtirValue:
     signedness = op.signedness if isinstance(op, integer.MaxI | integer.MinI | integer.ShrI) else None
     wider, bit = _FORMULAS[type(op), signedness]
-    return wholes(lowering, op, bit if lowering.type_of(op.operands[0]).element == "i1" else wider)
+    return _applied(lowering, op, bit if lowering.type_of(op.operands[0]).element == "i1" else wider)
 
 
 @rules(integer.CmpI)
@@ -126,7 +126,7 @@ def lower_cmpi(lowering: TtirLowering, op: integer.CmpI) -> TtirValue:
             x, y = (bit.resized("i8", signed) for bit in (x, y))
         return x.compared(predicate, y)
 
-    return wholes(lowering, op, compared)
+    return _applied(lowering, op, compared)
 
 
 # ---------------------------------------------------------------- integer division
@@ -134,12 +134,12 @@ def lower_cmpi(lowering: TtirLowering, op: integer.CmpI) -> TtirValue:
 
 @rules(division.DivI)
 def lower_divi(lowering: TtirLowering, op: division.DivI) -> TtirValue:
-    return wholes(lowering, op, lambda x, y: _quotient(x, y, op.signedness is _SIGNED, op.rounding))
+    return _applied(lowering, op, lambda x, y: _quotient(x, y, op.signedness is _SIGNED, op.rounding))
 
 
 @rules(division.RemI)
 def lower_remi(lowering: TtirLowering, op: division.RemI) -> TtirValue:
-    return wholes(lowering, op, lambda x, y: _remainder(x, y, op.signedness is _SIGNED))
+    return _applied(lowering, op, lambda x, y: _remainder(x, y, op.signedness is _SIGNED))
 
 
 def _quotient(x: Word, y: Word, signed: bool, rounding: Rounding) -> Word:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from tileir.analysis.effects import MemoryAccess
+from tileir.analysis.structure import RegionExit
 from tileir.gpu.ttir.ir.code import TtirValue
 from tileir.gpu.ttir.lib.libdevice import PREFIX, SIGNATURES, library_function
-from tileir.gpu.ttir.lib.regions import generated
+from tileir.gpu.ttir.lib.regions import placeholder, run
 from tileir.gpu.ttir.lib.words import bits_of, from_bits
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import core
@@ -15,14 +17,88 @@ from tileir.ir import types as t
 from tileir.ir.attributes import MemoryOrdering
 from tileir.ir.escaping import shown
 from tileir.ir.rules import Rules
+from tileir.ir.traits import ELEMENTWISE
 from tileir.ops import extension, views
 
 rules: Rules[Lower] = Rules()
 
 
+# ---------------------------------------------------------------- generated tiles
+
+
 @rules(extension.Generate)
 def lower_generate(lowering: TtirLowering, op: extension.Generate) -> TtirValue:
-    return generated(lowering, op)
+    if not op.result.type.shape:
+        return run(lowering, op.body.ops).values[RegionExit.YIELD][0]
+    if all(map(_is_elementwise, op.body.ops[:-1])):
+        return _Widened(lowering, op.result.type.shape).run(op)
+    return _element_by_element(lowering, op)
+
+
+def _is_elementwise(op: core.Op) -> bool:
+    """Return whether it works on tensors in place of scalars, or is the same for all elements."""
+    if op.regions or not all(isinstance(result.type, t.TileType) and not result.type.shape for result in op.results):
+        return False
+    return ELEMENTWISE in op.spec.traits or not op.operands
+
+
+@dataclass
+class _Widened:
+    """A body with tensors of `shape` for what differs from element to element."""
+
+    lowering: TtirLowering
+    shape: tuple[int, ...]
+    wide: dict[core.Value, core.Value] = field(default_factory=dict)
+    """The tensors, by the scalars that they stand for."""
+
+    def run(self, op: extension.Generate) -> TtirValue:
+        build = self.lowering.build
+        *operations, end = op.body.ops
+        for axis, argument in enumerate(op.body.args):
+            self._stand(argument, build.positions(axis, *self.shape))
+        for inner in operations:
+            if inner.operands:
+                self._lower(inner)
+            else:
+                self.lowering.lower(inner)
+        return self.lowering.value(self._wide(end.operands[0]))
+
+    def _lower(self, op: core.Op) -> None:
+        """Lower the operation on tensors."""
+        types: list[t.Type] = [self._type(result) for result in op.results]
+        operands = [self._wide(operand) for operand in op.operands]
+        widened = type(op)(operands, types, op.attributes, (), op.loc, op.segments)
+        self.lowering.lower(widened)
+        self.wide.update(zip(op.results, widened.results))
+
+    def _wide(self, value: core.Value) -> core.Value:
+        """Return the tensor for a scalar; of one that is the same for all elements a splat."""
+        if value not in self.wide:
+            self._stand(value, self.lowering.build.splat(self.lowering.value(value), *self.shape))
+        return self.wide[value]
+
+    def _stand(self, scalar: core.Value, tensor: TtirValue) -> None:
+        self.wide[scalar] = core.Value(self._type(scalar), scalar.owner, scalar.index)
+        self.lowering.bind(self.wide[scalar], tensor)
+
+    def _type(self, scalar: core.Value) -> t.TileType:
+        return t.TileType(self.shape, scalar.tile.element)
+
+
+def _element_by_element(lowering: TtirLowering, op: extension.Generate) -> TtirValue:
+    """Emit a loop that puts one element after the other into the tile."""
+    build, type = lowering.build, lowering.type_of(op.result)
+    numbers = build.numbers(*type.shape)
+
+    def step(number: TtirValue, carried: Sequence[TtirValue]) -> list[TtirValue]:
+        for argument, position in zip(op.body.args, build.places(number, *type.shape)):
+            lowering.bind(argument, position)
+        element = run(lowering, op.body.ops).values[RegionExit.YIELD][0]
+        build.loc = op.loc
+        here = build.compare("eq", numbers, build.like(number, numbers))
+        return [build.select(here, build.like(element, carried[0]), carried[0])]
+
+    return build.repeated(type.count, [placeholder(build, type)], step)[0]
 
 
 # ---------------------------------------------------------------- functions

@@ -18,7 +18,7 @@ from tileir.examples import FOLDER
 from tileir.gpu import mailbox, program
 from tileir.gpu.driver import Library
 from tileir.gpu.executable import Executable, Scratch
-from tileir.gpu.expressions import Step
+from tileir.gpu.expressions import ExpressionStep as Step
 from tileir.gpu.launch import KernelLauncher
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Mailbox
 from tileir.runtime.arguments import ArrayArgument, ScalarArgument

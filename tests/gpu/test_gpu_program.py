@@ -12,7 +12,7 @@ from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, CompileOptions, RegisterError, RequestedOptions
 from tileir.gpu.descriptors import CopyLayout, DescriptorParameter
 from tileir.gpu.executable import Executable, Scratch
-from tileir.gpu.expressions import Step
+from tileir.gpu.expressions import ExpressionStep as Step
 from tileir.gpu.object_files import cubin_kernels
 from tileir.gpu.program import ALIGNED, UNKNOWN, aligned_facts, executable, has_facts
 from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Mailbox

@@ -17,7 +17,7 @@ from tileir.gpu.arch import arch_named
 from tileir.gpu.descriptors import CopyLayout, DescriptorParameter, TensorMap
 from tileir.gpu.driver import Library
 from tileir.gpu.executable import Executable, Scratch
-from tileir.gpu.expressions import Step
+from tileir.gpu.expressions import ExpressionStep as Step
 from tileir.gpu.launch import KernelLauncher
 from tileir.gpu.object_files import cubin_kernels
 from tileir.gpu.program import aligned_facts, executable

@@ -14,7 +14,7 @@ MAX_SHOWN = 100
 """Characters of a part of an expression in words; a longer part is shown as ``...``."""
 
 
-class Step(NamedTuple):
+class ExpressionStep(NamedTuple):
     """A parameter or a constant by its `number`; or an instruction with a result of `number` bits, whose `operands`
     are results of earlier steps, by their places."""
 
@@ -23,7 +23,7 @@ class Step(NamedTuple):
     operands: tuple[int, ...] = ()
 
 
-Expression = tuple[Step, ...]
+Expression = tuple[ExpressionStep, ...]
 """The steps to a number, which is the result of the last."""
 
 Arguments = Sequence[int] | Mapping[int, int]
@@ -47,7 +47,7 @@ _SIGNED = ("arith.extsi", "tt.addptr")
 
 def expression_of(value: TtirValue, parameters: Sequence[TtirValue]) -> Expression | None:
     """Return how a scalar is computed from `parameters`; None if that is unknown before a launch, or too long."""
-    steps: list[Step] = []
+    steps: list[ExpressionStep] = []
     places: dict[TtirValue, int] = {}
     waiting = [value]
     while waiting and len(steps) <= MAX_STEPS:
@@ -56,13 +56,13 @@ def expression_of(value: TtirValue, parameters: Sequence[TtirValue]) -> Expressi
             waiting.pop()
             continue
         if value in parameters:
-            steps.append(Step("parameter", parameters.index(value)))
+            steps.append(ExpressionStep("parameter", parameters.index(value)))
         elif not isinstance(owner, Instruction) or value.type.is_tensor:
             return None
         elif owner.name == "arith.constant":
             number = owner.attributes["value"]
             assert isinstance(number, ConstantBits)
-            steps.append(Step("constant", number.bits))
+            steps.append(ExpressionStep("constant", number.bits))
         elif owner.name not in _OPERATORS and owner.name not in (*_RESIZED, *_SIGNED):
             return None
         elif missing := [operand for operand in owner.operands if operand not in places]:
@@ -73,16 +73,16 @@ def expression_of(value: TtirValue, parameters: Sequence[TtirValue]) -> Expressi
             if owner.name in _SIGNED:
                 _add_signed(steps, owner, operands)
             else:
-                steps.append(Step(owner.name, value.type.bits, tuple(operands)))
+                steps.append(ExpressionStep(owner.name, value.type.bits, tuple(operands)))
         places[waiting.pop()] = len(steps) - 1
     return None if waiting else tuple(steps)
 
 
-def _add_signed(steps: list[Step], owner: Instruction, operands: Sequence[int]) -> None:
+def _add_signed(steps: list[ExpressionStep], owner: Instruction, operands: Sequence[int]) -> None:
     """Add the steps of an instruction whose last operand has a sign, by those on numbers without."""
 
     def add(name: str, number: int, *operands: int) -> int:
-        steps.append(Step(name, number, operands))
+        steps.append(ExpressionStep(name, number, operands))
         return len(steps) - 1
 
     bits, result = owner.operands[-1].type.bits, owner.results[0].type
@@ -135,4 +135,4 @@ def text(expression: Expression) -> str:
 
 def read(written: Sequence[Sequence[object]]) -> Expression:
     """Return an expression from what JSON makes of it."""
-    return tuple(Step(str(name), number, tuple(operands)) for name, number, operands in written)  # type: ignore
+    return tuple(ExpressionStep(str(name), number, tuple(operands)) for name, number, operands in written)  # type: ignore

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
+from typing import NamedTuple
 
 from tileir.analysis.effects import access_of, own_effect, token_operands, token_results
 from tileir.analysis.structure import EXITS, RegionExit, passed_on, runs_once
@@ -164,18 +165,20 @@ def _takes_memory_again(op: Op) -> bool:
 # ------------------------------------------------------------ what is pending
 
 
-@dataclass(frozen=True)
-class _Ways:
-    """The ways in which control leaves operations: what is pending at each exit, and behind the last if control gets
-    there. `barriers` are the operations inside that need one in front."""
+Pending = dict[RegionExit, Accesses]
+"""The accesses that no barrier has followed yet at each exit by which control leaves an operation or a block;
+`RegionExit.YIELD` stands for what is behind it."""
 
-    behind: Accesses | None
-    exits: Mapping[RegionExit, Accesses] = field(default_factory=dict)
+
+def _joined(first: Pending, second: Pending) -> Pending:
+    return {exit: first.get(exit, 0) | second.get(exit, 0) for exit in (*first, *second)}
+
+
+class _Ways(NamedTuple):
+    """The ways out of an operation or a block, and the operations inside that need a barrier in front."""
+
+    exits: Pending
     barriers: frozenset[Op] = frozenset()
-
-
-def _joined(first: Mapping[RegionExit, Accesses], second: Mapping[RegionExit, Accesses]) -> dict[RegionExit, Accesses]:
-    return {kind: first.get(kind, 0) | second.get(kind, 0) for kind in (*first, *second)}
 
 
 class _Flow:
@@ -187,22 +190,19 @@ class _Flow:
         self.found: dict[tuple[Op, Accesses], _Ways] = {}
 
     def block(self, block: Block, pending: Accesses) -> _Ways:
-        now: Accesses | None = pending
-        exits: dict[RegionExit, Accesses] = {}
+        exits = {RegionExit.YIELD: pending}
         barriers: set[Op] = set()
         for op in block.ops:
-            if now is None:
+            if RegionExit.YIELD not in exits:
                 break
-            ways = self._op(op, now)
-            now = ways.behind
+            ways = self._op(op, exits.pop(RegionExit.YIELD))
+            exits = _joined(exits, ways.exits)
             barriers.update(ways.barriers)
-            if ways.exits:
-                exits = _joined(exits, ways.exits)
-        return _Ways(now, exits, frozenset(barriers))
+        return _Ways(exits, frozenset(barriers))
 
     def _op(self, op: Op, pending: Accesses) -> _Ways:
         if type(op) in EXITS:
-            return _Ways(None, {EXITS[type(op)]: pending})
+            return _Ways({EXITS[type(op)]: pending})
         rule = _NESTED.get(type(op))
         if rule is None:
             return self._simple(op, pending)
@@ -213,17 +213,19 @@ class _Flow:
     def _simple(self, op: Op, pending: Accesses) -> _Ways:
         order, own = self.order, self.order.bits.get(op, 0)
         waits = pending if _takes_memory_again(op) else order.before.get(op, 0) & order.waits.get(op, 0)
-        return _Ways(own, barriers=frozenset({op})) if waits & pending else _Ways(pending | own)
+        if waits & pending:
+            return _Ways({RegionExit.YIELD: own}, frozenset({op}))
+        return _Ways({RegionExit.YIELD: pending | own})
 
     def _if(self, op: control.If, pending: Accesses) -> _Ways:
         then = self.block(op.then, pending)
-        other = _Ways(None, {RegionExit.YIELD: pending}) if op.otherwise is None else self.block(op.otherwise, pending)
-        exits = _joined(then.exits, other.exits)
-        return _Ways(exits.pop(RegionExit.YIELD, None), exits, then.barriers | other.barriers)
+        other = _Ways({RegionExit.YIELD: pending}) if op.otherwise is None else self.block(op.otherwise, pending)
+        return _Ways(_joined(then.exits, other.exits), then.barriers | other.barriers)
 
     def _call(self, op: Call, pending: Accesses) -> _Ways:
-        ways = self.block(self.functions[op.callee].body, pending)
-        return _Ways(ways.exits.get(RegionExit.RETURN), {}, ways.barriers)
+        exits, barriers = self.block(self.functions[op.callee].body, pending)
+        returned = exits.get(RegionExit.RETURN)
+        return _Ways({} if returned is None else {RegionExit.YIELD: returned}, barriers)
 
     def _loop(self, op: control.For | control.Loop, pending: Accesses) -> _Ways:
         """Place one barrier in front of the loop if otherwise more would be needed inside."""
@@ -231,23 +233,20 @@ class _Flow:
         if not pending:
             return fresh
         without = self._rounds(op, pending)
-        if without.barriers == fresh.barriers:
-            return without
-        return _Ways(fresh.behind, fresh.exits, fresh.barriers | {op})
+        return without if without.barriers == fresh.barriers else _Ways(fresh.exits, fresh.barriers | {op})
 
     def _rounds(self, op: control.For | control.Loop, pending: Accesses) -> _Ways:
         """Return the ways out of a loop, if `pending` is so in front of it."""
-        head = pending
-        while True:
-            ways = self.block(op.body, head)
-            grown = head | ways.exits.get(RegionExit.CONTINUE, 0)
-            if grown == head:
-                break
-            head = grown
-        exits = dict(ways.exits)
-        exits.pop(RegionExit.CONTINUE, None)
-        left = exits.pop(RegionExit.BREAK, None)
-        return _Ways(head if isinstance(op, control.For) else left, exits, ways.barriers)
+        head, known = pending, -1
+        while head != known:
+            known = head
+            exits, barriers = self.block(op.body, head)
+            head |= exits.pop(RegionExit.CONTINUE, 0)
+        if isinstance(op, control.For):
+            exits[RegionExit.YIELD] = head
+        elif RegionExit.BREAK in exits:
+            exits[RegionExit.YIELD] = exits.pop(RegionExit.BREAK)
+        return _Ways(exits, barriers)
 
 
 _NESTED: dict[type[Op], Callable[..., _Ways]] = {

@@ -7,6 +7,8 @@ Elsewhere a scalar gets a copy to note it on, which is a multiple of the divisor
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tileir.analysis.ranges import power_in
 from tileir.gpu.ttir.forms import Lowered, LoweredTensorView
 from tileir.gpu.ttir.ir.code import TtirType, TtirValue
@@ -22,13 +24,21 @@ WIDEST_ACCESS = 16
 """Bytes that a thread loads or stores at once."""
 
 
-def assumed(lowering: TtirLowering, value: Lowered, predicate: AssumePredicate) -> Lowered:
-    """Return `value` with the promise made known."""
+rules: Rules[Lower] = Rules()
+
+
+@rules(PrintTko)
+def lower_print(lowering: TtirLowering, op: PrintTko) -> None:
+    post_record(lowering, lowering.site(op), op.args)
+
+
+@rules(Assume)
+def lower_assume(lowering: TtirLowering, op: Assume) -> Lowered:
+    """Return the value with the promise made known."""
+    value, predicate = lowering.values[op.value], op.predicate
     if isinstance(value, LoweredTensorView):
         assert isinstance(predicate, DivBy)
-        return LoweredTensorView(
-            value.type, _divisible(lowering, value.base, predicate.divisor), value.shape, value.strides
-        )
+        return replace(value, base=_divisible(lowering, value.base, predicate.divisor))
     assert isinstance(value, TtirValue), value
     if value.type.is_tensor:
         if _holds_everywhere(lowering, value):
@@ -102,16 +112,3 @@ def _note_groups(value: TtirValue, predicate: DivBy) -> None:
     rank = len(value.type.shape)
     for name, number in (("tt.contiguity", predicate.every), ("tt.divisibility", predicate.divisor)):
         hint(value, name, [number if axis == predicate.along else 1 for axis in range(rank)])
-
-
-rules: Rules[Lower] = Rules()
-
-
-@rules(Assume)
-def lower_assume(lowering: TtirLowering, op: Assume) -> Lowered:
-    return assumed(lowering, lowering.values[op.value], op.predicate)
-
-
-@rules(PrintTko)
-def lower_print(lowering: TtirLowering, op: PrintTko) -> None:
-    post_record(lowering, lowering.site(op), op.args)

@@ -78,6 +78,8 @@ class Emitter:
     """The accesses of the innermost loop nest that no other iteration depends on, by their identities."""
     guarded: dict[ir.Instruction, GuardedLoad] = field(default_factory=dict)
     """The loads that read an element of memory only where it may be read."""
+    streamed: set[ir.Instruction] = field(default_factory=set)
+    """The stores that bypass the cache where they become vectors, which are aligned."""
     _rare: bool = False
     _loops: int = 0
     """Begun so far."""
@@ -224,7 +226,7 @@ class Emitter:
         builder.cbranch(builder.icmp_unsigned("<", following, end), body, after)
         is_innermost = number == self._loops and builder.block is body
         if parallel and self._independent is not None and is_innermost and step == 1:
-            loop = BlockLoop(before, body, after, position, begin, end, self._independent, self.guarded)
+            loop = BlockLoop(before, body, after, position, begin, end, self._independent, self.guarded, self.streamed)
             widen(builder, loop, host())
         builder.position_at_end(after)
 

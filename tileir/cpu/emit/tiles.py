@@ -126,9 +126,9 @@ class Window(Tile):
         loaded = emit.builder.load(address, typ=memory_type(self.element), align=self.element.byte_size)
         return from_memory(emit.builder, self.element, emit.independent(loaded))
 
-    def put(self, emit: Emitter, index: Index, number: Num) -> None:
+    def put(self, emit: Emitter, index: Index, number: Num) -> ir.Instruction:
         value = to_memory(emit.builder, number)
-        emit.independent(emit.builder.store(value, self.address(emit, index), align=self.element.byte_size))
+        return emit.independent(emit.builder.store(value, self.address(emit, index), align=self.element.byte_size))
 
 
 class MaskedWindow(ExpressionTile):

@@ -60,6 +60,8 @@ class BlockLoop:
     """The accesses that no other iteration depends on, by their identities."""
     guarded: Mapping[op.Instruction, GuardedLoad]
     """The loads of elements that may be outside of what may be read."""
+    streamed: Set[op.Instruction] = frozenset()
+    """The stores whose vectors bypass the cache: they are aligned from `begin` on."""
 
     @cached_property
     def work(self) -> list[op.Instruction]:

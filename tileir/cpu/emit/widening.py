@@ -424,7 +424,11 @@ class _Body:
             return scatter_masked(self._builder, value, places, mask, each.align)
         place = self._address(each.operands[1], element, copy)
         if self._mask is None:
-            return self._builder.store(value, place, align=each.align)
+            if each not in self._code.loop.streamed:
+                return self._builder.store(value, place, align=each.align)
+            stored = self._builder.store(value, place, align=self._lanes_each * byte_size(element))
+            stored.set_metadata("nontemporal", self._builder.module.add_metadata([I32(1)]))
+            return stored
         return store_masked(self._builder, value, place, self._mask, each.align)
 
 

@@ -2,8 +2,8 @@
 
 A line of memory is read before a part of it is changed in the cache, and goes back to memory in the end: what is stored
 moves twice. A store that bypasses the cache moves it once, but who reads it next has to fetch it from memory. So it
-pays for more than fits in a cache, and not for data just read. A row of the tile is computed into a buffer of a few
-lines and goes to memory from there, whole lines at a time, which are aligned.
+pays for more than fits in a cache, and not for data just read. Lines go to memory one whole one after the other; the
+ends of rows, which share their lines, go through the cache.
 
 A store and the loads before it prefetch for the next iteration or tile block. Prefetches may be wrong.
 """
@@ -11,8 +11,8 @@ A store and the loads before it prefetch for the next iteration or tile block. P
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from llvmlite import ir
 
@@ -22,21 +22,20 @@ from tileir.analysis.structure import enclosing_loop
 from tileir.analysis.symbols import GridExtent, ScalarParameter
 from tileir.cpu.analysis.streams import NextPlace, next_place
 from tileir.cpu.emit.elements import I1, I8, I32, I64, is_number
-from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, Extent, Index, highest_index, prefetch
+from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, Index, least, prefetch
 from tileir.cpu.emit.tiles import Tile, Window, fill, scalar, wide
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.copying import moved, rows_along, some
 from tileir.cpu.memory.lookup import counted
 from tileir.cpu.memory.regions import Box, located
-from tileir.ir import types as t
 from tileir.ir.core import Op
 from tileir.ops.control import For
 from tileir.ops.module import Entry
 
 _PIECE = 16
 """Bytes in which the ends of rows are copied."""
-_PART = 1024
-"""Bytes of a part of a row: so short that reads go on while one is copied. No row is shorter."""
+_ROW = 1024
+"""Bytes of the shortest row that is written by itself."""
 _SHORT = 256
 """Bytes of the shortest row of a tile that lies in the arena anyway."""
 _LONG = 2048
@@ -47,15 +46,21 @@ _LONG = 2048
 
 
 def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile) -> None:
-    """Write every element of `tile` into `memory`, past the cache if it pays."""
-    emit, dim = lowering.emit, _streamed_dimension(memory, tile)
-    if dim is None or not may_stream(lowering, op):
+    """Write every element of `tile` into `memory`: past the cache if it pays and the tile lies in the arena."""
+    emit, dim = lowering.emit, row_dimension(memory, _SHORT)
+    if dim is None or not _has_rows(tile, dim) or not may_stream(lowering, op):
         fill(emit, memory, tile)
         return
-    with lowering.builder.if_else(worth_while(lowering, op, memory)) as (past, through), emit.one_way():
+    assert isinstance(tile, Window), "it has rows"
+    length = I64(memory.type.shape[dim] * memory.element.byte_size)
+
+    def copy(index: Index) -> None:
+        emit.shared("row", [memory.address(emit, index), tile.address(emit, index), length], _copy_row)
+
+    with lowering.builder.if_else(worth_while(lowering, [StoredTile(op, memory, tile)])) as (past, through):
         with past:
-            _stream(emit, StoredTile(op, memory, tile), dim)
-        with through:
+            emit.loop_nest(rows_along(memory.type.shape, dim), copy)
+        with through, emit.one_way():
             fill(emit, memory, tile)
 
 
@@ -75,40 +80,46 @@ def write_rows(lowering: Lowering, targets: Sequence[StoredTile], dim: int, coun
     with emit.when(some(builder, counts)):
         is_even = len({target.memory.element.byte_size for target in targets}) == 1
         if not is_even or not all(may_stream(lowering, target.op) for target in targets):
-            _write_through(emit, targets, dim, counts)
+            _write_lines(emit, targets, dim, counts)
             return
-        tests = (worth_while(lowering, target.op, target.memory) for target in targets)
-        with builder.if_else(reduce(builder.and_, tests)) as (past, through), emit.one_way():
+        with builder.if_else(worth_while(lowering, targets)) as (past, through), emit.one_way():
             with past:
-                _stream_rows(emit, targets, dim, counts)
+                _write_lines(emit, targets, dim, counts, past=True)
             with through:
-                _write_through(emit, targets, dim, counts)
+                _write_lines(emit, targets, dim, counts)
 
 
-def put_each(emit: Emitter, targets: Sequence[StoredTile], index: Index) -> None:
-    """Compute an element of each tile, then write them all."""
+def put_each(emit: Emitter, targets: Sequence[StoredTile], index: Index, past: bool = False) -> None:
+    """Compute an element of each tile, then write them all; `past` the cache where they become vectors."""
     numbers = [target.tile.at(emit, index) for target in targets]
     for target, number in zip(targets, numbers):
-        target.memory.put(emit, index, number)
+        stored = target.memory.put(emit, index, number)
+        emit.streamed.update([stored] if past else ())
 
 
-def _write_through(emit: Emitter, targets: Sequence[StoredTile], dim: int, counts: Sequence[ir.Value]) -> None:
+def _write_lines(
+    emit: Emitter, targets: Sequence[StoredTile], dim: int, counts: Sequence[ir.Value], past: bool = False
+) -> None:
     """Write row by row along `dim`, each in whole lines of the first target but for its ends: no store crosses lines
     then."""
     builder, rows, memory = emit.builder, rows_along(counts, dim), targets[0].memory
     size = memory.element.byte_size
-    # A number, as LLVM would make two loop nests of a condition.
-    is_long = builder.icmp_unsigned(">=", counts[dim], I64(_LONG // size))
-    within = builder.and_(builder.sext(is_long, I64), I64(CACHE_LINE - size))
+    within: ir.Value = I64(CACHE_LINE - size)
+    if not past:
+        # A number, as LLVM would make two loop nests of a condition.
+        is_long = builder.icmp_unsigned(">=", counts[dim], I64(_LONG // size))
+        within = builder.and_(builder.sext(is_long, I64), within)
 
     def row(index: Index) -> None:
         behind = builder.neg(builder.ptrtoint(memory.address(emit, index), I64))
         head = builder.lshr(builder.and_(behind, within), I64(size.bit_length() - 1))
+        head = least(builder, head, counts[dim]) if past else head
         broken, left = builder.icmp_unsigned("!=", head, I64(0)), builder.icmp_unsigned("<", head, counts[dim])
-        with emit.when(broken), emit.rarely(), emit.counted(I64(0), head) as position:
+        one_by_one = nullcontext() if past else emit.rarely()
+        with emit.when(broken), one_by_one, emit.counted(I64(0), head, parallel=True) as position:
             put_each(emit, targets, moved(index, dim, position))
         with emit.when(left), emit.counted(head, counts[dim], parallel=True) as position:
-            put_each(emit, targets, moved(index, dim, position))
+            put_each(emit, targets, moved(index, dim, position), past)
 
     emit.loop_nest(rows, row)
 
@@ -119,7 +130,7 @@ def may_stream(lowering: Lowering, op: Op) -> bool:
     return is_right and lowering.emit.module.triple.startswith("x86_64")
 
 
-def row_dimension(memory: Window, least: int = _PART) -> int | None:
+def row_dimension(memory: Window, least: int = _ROW) -> int | None:
     """Return the dimension along which elements lie side by side, if rows have at least so many bytes."""
     for dim, (extent, stride) in enumerate(zip(memory.type.shape, memory.strides)):
         if is_number(stride, 1) and extent * memory.element.byte_size >= least:
@@ -127,123 +138,35 @@ def row_dimension(memory: Window, least: int = _PART) -> int | None:
     return None
 
 
-def _streamed_dimension(memory: Window, tile: Tile) -> int | None:
-    """Return the dimension of rows that are long enough to bypass the cache; those in the arena may be shorter."""
-    dim = row_dimension(memory, _SHORT)
-    return dim if dim is not None and _has_rows(tile, dim) else row_dimension(memory)
-
-
 def _has_rows(tile: Tile, dim: int) -> bool:
     """Return whether a tile lies in the arena in rows along a dimension."""
     return isinstance(tile, Window) and not tile.shared and bool(tile.strides[dim] == I64(1))
 
 
-def worth_while(lowering: Lowering, op: Op, memory: Window) -> ir.Value:
-    """Emit a test of whether the launch stores much, rows are aligned, and no array that it reads begins where this one
-    does."""
-    builder, size, blocks = lowering.builder, memory.element.byte_size, lowering.blocks()
-    least = -(-lowering.plan.least_streamed // (memory.type.count * size))
-    loose = builder.ptrtoint(memory.base, I64)
-    for stride in memory.strides:
-        if stride != I64(1):
-            loose = builder.or_(loose, builder.mul(stride, I64(size)))
-    aligned = builder.icmp_unsigned("==", builder.and_(loose, I64(_PIECE - 1)), I64(0))
-    found = builder.and_(builder.icmp_unsigned(">=", blocks, I64(least)), aligned)
-    target, read = lowering.plan.streams[op]
-    for position in sorted(read):
-        other = builder.icmp_unsigned("!=", lowering.slot(position), lowering.slot(target))
-        found = builder.and_(found, other)
-    return found
+def worth_while(lowering: Lowering, targets: Sequence[StoredTile]) -> ir.Value:
+    """Emit a test of whether the launch stores much, rows are aligned, those of all targets begin at the same place in
+    a line, and no array that it reads begins where one of them does."""
+    builder, blocks, found = lowering.builder, lowering.blocks(), I1(1)
+    first, loose, apart = targets[0].memory, I64(0), I64(0)
+    for target in targets:
+        memory, size = target.memory, target.memory.element.byte_size
+        enough = -(-lowering.plan.least_streamed // (memory.type.count * size))
+        found = builder.and_(found, builder.icmp_unsigned(">=", blocks, I64(enough)))
+        own, read = lowering.plan.streams[target.op]
+        for position in sorted(read):
+            other = builder.icmp_unsigned("!=", lowering.slot(position), lowering.slot(own))
+            found = builder.and_(found, other)
+        base, other = (builder.ptrtoint(one.base, I64) for one in (memory, first))
+        loose, apart = builder.or_(loose, base), builder.or_(apart, builder.sub(base, other))
+        for stride, other in zip(memory.strides, first.strides):
+            if stride != I64(1):
+                loose = builder.or_(loose, builder.mul(stride, I64(size)))
+            apart = builder.or_(apart, builder.mul(builder.sub(stride, other), I64(size)))
+    wrong = builder.or_(builder.and_(loose, I64(_PIECE - 1)), builder.and_(apart, I64(CACHE_LINE - 1)))
+    return builder.and_(found, builder.icmp_unsigned("==", wrong, I64(0)))
 
 
 # ---------------------------------------------------------------- copies past the cache
-
-
-def _stream(emit: Emitter, target: StoredTile, dim: int) -> None:
-    """Write the tile row by row along `dim`, through a buffer unless it has rows in the arena."""
-    memory, tile = target.memory, target.tile
-    shape, size = list(memory.type.shape), memory.element.byte_size
-    if isinstance(tile, Window) and _has_rows(tile, dim):
-        shape[dim] = 1
-        length = I64(memory.type.shape[dim] * size)
-        emit.loop_nest(shape, lambda at: _copied(emit, memory.address(emit, at), tile.address(emit, at), length))
-        return
-    parts = shape[dim] * size // _PART
-    _stream_parts(emit, [target], dim, [*shape[:dim], parts, *shape[dim + 1 :]])
-
-
-def _stream_rows(emit: Emitter, targets: Sequence[StoredTile], dim: int, counts: Sequence[ir.Value]) -> None:
-    """Write `counts` elements of each dimension, row by row along `dim`; the rest of a part goes through the cache."""
-    builder, size = emit.builder, targets[0].memory.element.byte_size
-    parts = builder.udiv(counts[dim], I64(_PART // size))
-    whole = builder.mul(parts, I64(_PART // size))
-    with emit.when(builder.icmp_unsigned("!=", parts, I64(0))):
-        _stream_parts(emit, targets, dim, [*counts[:dim], parts, *counts[dim + 1 :]])
-
-    def rest(index: Index) -> None:
-        with emit.counted(whole, counts[dim], parallel=True) as position:
-            put_each(emit, targets, moved(index, dim, position))
-
-    with emit.when(builder.icmp_unsigned("<", whole, counts[dim])):
-        emit.loop_nest(rows_along(counts, dim), rest)
-
-
-def _stream_parts(emit: Emitter, targets: Sequence[StoredTile], dim: int, parts: Sequence[Extent]) -> None:
-    """Write tiles through buffers, a part of a row at a time."""
-    with emit.region():
-        buffers = [emit.buffer(CACHE_LINE + _PART) for _ in targets]
-        last = highest_index(emit.builder, parts[dim])
-        emit.loop_nest(parts, lambda index: _stream_part(emit, targets, dim, buffers, last, index))
-
-
-def _copied(emit: Emitter, target: ir.Value, source: ir.Value, length: ir.Value) -> None:
-    emit.shared("row", [target, source, length], _copy_row)
-
-
-def _stream_part(
-    emit: Emitter, targets: Sequence[StoredTile], dim: int, buffers: Sequence[ir.Value], last: ir.Value, index: Index
-) -> None:
-    """Compute a part of a row of each tile into its buffer, behind a line that holds the end of the part before, and
-    copy the lines that are complete; `last` is the number of the last part."""
-    builder, element = emit.builder, targets[0].memory.element
-    count = _PART // element.byte_size
-    number, first = index[dim], builder.mul(index[dim], I64(count))
-
-    def at(position: ir.Value) -> Index:
-        return moved(index, dim, position)
-
-    def compute(along: Index) -> None:
-        numbers = [target.tile.at(emit, at(builder.add(first, along[0]))) for target in targets]
-        for target, buffer, found in zip(targets, buffers, numbers):
-            fresh = builder.gep(buffer, [I64(CACHE_LINE)], source_etype=I8)
-            Window(t.tile(target.memory.element, count), fresh, (I64(1),)).put(emit, along, found)
-
-    emit.loop_nest([count], compute)
-    begins = builder.zext(builder.icmp_unsigned("==", number, I64(0)), I64)
-    ends = builder.zext(builder.icmp_unsigned("==", number, last), I64)
-    for target, buffer in zip(targets, buffers):
-        emit.shared("part", [target.memory.address(emit, at(first)), buffer, begins, ends], _copy_part)
-
-
-def _copy_part(emit: Emitter, arguments: Sequence[ir.Value]) -> None:
-    """Copy the end of the part before and this part up to its last boundary of lines; move the rest to the front.
-
-    `begins` and `ends` are 1 for the first and the last part of a row.
-    """
-    builder, (target, buffer, begins, ends) = emit.builder, arguments
-    behind = builder.and_(builder.ptrtoint(target, I64), I64(CACHE_LINE - 1))
-    source = builder.gep(buffer, [builder.sub(I64(CACHE_LINE), behind)], source_etype=I8)
-    aligned = builder.gep(target, [builder.neg(behind)], source_etype=I8)
-    broken = builder.and_(begins, builder.zext(builder.icmp_unsigned("!=", behind, I64(0)), I64))
-    head = builder.mul(broken, builder.sub(I64(CACHE_LINE), behind))
-    _copy_pieces(builder, target, builder.gep(buffer, [I64(CACHE_LINE)], source_etype=I8), head)
-    with counted(builder, builder.sub(I64(_PART // CACHE_LINE), broken)) as line:
-        _copy_line(builder, aligned, source, builder.mul(builder.add(line, broken), I64(CACHE_LINE)))
-    end = builder.gep(buffer, [I64(_PART)], source_etype=I8)
-    left = builder.sub(I64(CACHE_LINE), behind)
-    last = builder.gep(target, [builder.sub(I64(_PART), behind)], source_etype=I8)
-    _copy_pieces(builder, last, builder.gep(end, [left], source_etype=I8), builder.mul(ends, behind))
-    _copy(builder, buffer, end, CACHE_LINE)
 
 
 def _copy_row(emit: Emitter, arguments: Sequence[ir.Value]) -> None:

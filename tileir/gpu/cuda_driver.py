@@ -142,7 +142,7 @@ class CudaDriver(Driver):
         return GpuDevice(ordinal, name, nvidia(capability), shared, (x, y, z), multiprocessors=count)
 
     def _identity(self, ordinal: int) -> tuple[str, int]:
-        """Name and capability of a device."""
+        """Return the name and the capability of a device."""
         name: bytes = self._do("asking for the name of a GPU", self._cuda.cuDeviceGetName, 128, ordinal)
         major, minor = (self._attribute(f"COMPUTE_CAPABILITY_{part}", ordinal) for part in ("MAJOR", "MINOR"))
         return name.split(b"\0")[0].decode(errors="replace"), 10 * major + minor

@@ -180,7 +180,7 @@ class Driver(ABC):
     def function(
         self, library: Any, kernel: str, threads: int, cluster: int, shared: int, name: str = ""
     ) -> LoadedKernel:
-        """Return A kernel of what was loaded, to be launched on the thread's device as `executable.Executable` says.
+        """Return a kernel of what was loaded, to be launched on the thread's device as `executable.Executable` says.
 
         ``name`` is what messages call it, if not that. Raises UnsupportedError.
         """

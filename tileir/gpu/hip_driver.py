@@ -164,7 +164,7 @@ class HipDriver(Driver):
         return GpuDevice(ordinal, name, amd(arch), shared, (x, y, z), MOST_WORK_ITEMS, count)
 
     def _identity(self, ordinal: int) -> tuple[str, str]:
-        """Name and architecture of a device, the latter without the features behind it (``gfx942:sramecc+:xnack-``)."""
+        """Return the name and the architecture of a device, without its features (``gfx942:sramecc+:xnack-``)."""
         name = ctypes.create_string_buffer(128)
         doing = "asking for the name of a GPU"
         self._do(doing, self._call("hipDeviceGetName", _HANDLE, _INT, _INT), ctypes.addressof(name), 128, ordinal)

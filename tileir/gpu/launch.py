@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from operator import mul
@@ -128,26 +128,20 @@ class KernelLauncher:
             raise self._unsupported(f"{what}, and {self.device.name} has room for {self._most}; {hint}")
         if self._borrowed:
             return self._launch_with_memory(grid, values, stream, descriptors)
-        self._start(grid, values, self._fixed, stream, descriptors)
+        self._start(grid, (*values, *self._fixed), stream, descriptors)
         return None
 
     def _unsupported(self, why: str) -> UnsupportedError:
         """Return the error for a launch; `why` continues the kernel's name."""
         return UnsupportedError(f"kernel @{shown(self._name)}{why}", self.device.arch.vendor.value)
 
-    def _start(
-        self,
-        grid: Grid,
-        values: Sequence[int],
-        extra: Iterable[int],
-        stream: int,
-        descriptors: Sequence[EncodedDescriptor],
-    ) -> None:
+    def _start(self, grid: Grid, values: Sequence[int], stream: int, descriptors: Sequence[EncodedDescriptor]) -> None:
+        """Start the kernel with the values of all parameters but descriptors."""
         try:
             parameters = self._free.pop()
         except IndexError:
             parameters = _Parameters(self._count)
-        parameters.fill(*values, *extra)
+        parameters.fill(*values)
         parameters.place(self._described, descriptors)
         self._start_blocks(self._function, grid, parameters.address, stream)
         self._free.append(parameters)
@@ -166,13 +160,13 @@ class KernelLauncher:
                 addresses.append(self._driver.borrow(one.size(blocks) + one.alignment - 1, stream))
                 extra[one.position] = _aligned(addresses[-1], one.alignment)
             if self._mailbox is None:
-                self._start(grid, values, extra, stream, descriptors)
+                self._start(grid, (*values, *extra), stream, descriptors)
                 return None
             address, size = extra[self._mailbox], size_for(self._sites, blocks)
             empty = initial(size, self._sites)
             self._driver.clear(address, size, stream)
             self._driver.upload(address, empty, stream)
-            self._start(grid, values, extra, stream, descriptors)
+            self._start(grid, (*values, *extra), stream, descriptors)
             return self._mail(address, empty, stream)
         finally:
             for address in addresses:
@@ -189,7 +183,7 @@ class KernelLauncher:
         return read(content, self._sites)
 
     def _address(self, hidden: Hidden, global_address: Callable[[str], int]) -> int:
-        """Address of hidden memory; 0 for what every launch borrows or encodes."""
+        """Return the address of hidden memory; 0 for what every launch borrows or encodes."""
         if isinstance(hidden, GlobalMemory):
             return global_address(hidden.name)
         if isinstance(hidden, ConstantMemory):

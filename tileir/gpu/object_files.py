@@ -91,7 +91,7 @@ def _counts(records: list[tuple[int, bytes]], function: int) -> dict[int, int]:
 
 
 def _records(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Attribute and value of every record."""
+    """Yield the attribute and the value of every record."""
     place = 0
     while place + 4 <= len(content):
         kind, attribute, short = struct.unpack_from("<BBH", content, place)

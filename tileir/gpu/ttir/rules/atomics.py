@@ -7,12 +7,12 @@ others. A sum of f32 in memory flushes subnormals (``atom.add.f32`` does; spec: 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tileir.gpu.ttir.ir.builder import Builder, MemoryOrder
 from tileir.gpu.ttir.ir.code import TtirType, TtirValue
 from tileir.gpu.ttir.lib import transfers
-from tileir.gpu.ttir.lib.tiling import places
+from tileir.gpu.ttir.lib.tiling import TileElements
 from tileir.gpu.ttir.lib.transfers import block_memory
 from tileir.gpu.ttir.lib.words import Word, word_of
 from tileir.gpu.ttir.lowering import ConstantMemory, Lower, TtirLowering
@@ -37,9 +37,16 @@ def lower_atomic_rmw(lowering: TtirLowering, op: atomics.AtomicRmw) -> TtirValue
 
 @rules(atomics.AtomicRedView)
 def lower_atomic_red_view(lowering: TtirLowering, op: atomics.AtomicRedView) -> None:
-    indices = [lowering.value(index) for index in op.index]
-    pointers, mask = places(lowering, lowering.view(op.view), indices, op.inbounds)
+    pointers, mask = _places(lowering, op)
     _updated(lowering, op, pointers, lowering.value(op.value), mask)
+
+
+def _places(lowering: TtirLowering, op: atomics.AtomicRedView | Multimem) -> tuple[TtirValue, TtirValue | None]:
+    """Return the address of each element of the tile, in all its dimensions, and whether it lies in the tensor (None:
+    all do)."""
+    tile = TileElements.at(lowering, lowering.view(op.view), [lowering.value(index) for index in op.index], op.inbounds)
+    tile = replace(tile, kept=range(len(tile.axes)))
+    return tile.pointers(), tile.inside()
 
 
 def _updated(
@@ -172,7 +179,7 @@ class Words:
         build, view = lowering.build, lowering.view(op.view)
         if not lowering.arch.has_multicast:
             raise lowering.unsupported(op, "needs multicast memory, which GPUs have from sm_90 on")
-        pointers, mask = places(lowering, view, [lowering.value(index) for index in op.index], op.inbounds)
+        pointers, mask = _places(lowering, op)
         addresses = Word(build, build.cast("tt.ptr_to_int", pointers, "i64"))
         if view.type.element.bits != 16:
             return Words(lowering, view.type.element, addresses, mask)

@@ -12,7 +12,7 @@ from tileir.gpu.ttir.ir.builder import MemoryOrder
 from tileir.gpu.ttir.ir.code import TtirValue
 from tileir.gpu.ttir.lib import descriptors, scalars, transfers
 from tileir.gpu.ttir.lib.nibbles import load_nibbles, store_nibbles
-from tileir.gpu.ttir.lib.tiling import TileAxis, axes_at, inside, pointers, squeezed
+from tileir.gpu.ttir.lib.tiling import TileElements
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import core
 from tileir.ir import types as t
@@ -85,21 +85,20 @@ def lower_load_view(lowering: TtirLowering, op: views.LoadView) -> TtirValue:
     if view.descriptor is not None and descriptors.loads(lowering, op):
         loaded = descriptors.loaded(lowering, view, indices)
     else:
-        loaded = _gathered(lowering, op, view, axes_at(lowering, view, indices, op.inbounds))
+        loaded = _gathered(lowering, op, view, TileElements.at(lowering, view, indices, op.inbounds))
     if not (view.type.element is t.TF32 and lowering.users.only_multiplied(op.tile)):
         loaded = transfers.from_memory(lowering.build, view.type.element, loaded)
     return lowering.build.reshape(loaded, *view.type.tile_shape)
 
 
-def _gathered(lowering: TtirLowering, op: views.LoadView, view: LoweredTileView, axes: Sequence[TileAxis]) -> TtirValue:
+def _gathered(lowering: TtirLowering, op: views.LoadView, view: LoweredTileView, tile: TileElements) -> TtirValue:
     """Return the tile as it lies in memory, without dimensions of one element, by the addresses of its elements."""
-    kept, order = squeezed(axes), MemoryOrder.of(op)
-    outside = transfers.padding(lowering, op, view.type)
+    outside, order = transfers.padding(lowering, op, view.type), MemoryOrder.of(op)
     if view.type.element is t.F4E2M1FN:
-        return load_nibbles(lowering, view.tensor.base, axes, outside, order)
-    found = pointers(lowering, view.tensor.base, axes, kept)
-    other = lowering.build.bits(found.type.of(stored(view.type.element)), outside)
-    return lowering.build.load(found, inside(lowering, axes, kept), other, order)
+        return load_nibbles(tile, outside, order)
+    pointers = tile.pointers()
+    other = lowering.build.bits(pointers.type.of(stored(view.type.element)), outside)
+    return lowering.build.load(pointers, tile.inside(), other, order)
 
 
 @rules(views.StoreView)
@@ -111,10 +110,9 @@ def lower_store_view(lowering: TtirLowering, op: views.StoreView) -> None:
     if view.descriptor is not None and descriptors.stores(lowering, op, view):
         descriptors.store(lowering, view, indices, values)
         return
-    axes, order = axes_at(lowering, view, indices, op.inbounds), MemoryOrder.of(op)
-    kept, base = squeezed(axes), view.tensor.base
+    tile, order = TileElements.at(lowering, view, indices, op.inbounds), MemoryOrder.of(op)
     if view.type.element is t.F4E2M1FN:
-        store_nibbles(lowering, base, axes, values, order)
+        store_nibbles(tile, values, order)
     else:
-        places = pointers(lowering, base, axes, kept)
-        lowering.build.store(places, values, inside(lowering, axes, kept), order)
+        pointers = tile.pointers()
+        lowering.build.store(pointers, values, tile.inside(), order)

@@ -267,6 +267,10 @@ class TestOtherArguments:
         for xs in ([memory[:4, :4]], [memory[2:6, 1:5], memory[:8:2, 2:6].copy(), memory[:4, :4].T]):
             ct.launch(None, (1,), sums, (xs, out))
             np.testing.assert_array_equal(out, sum(xs))
+        for size, begin in ((4, 0), (4, 1), (4, 0), (5, 0), (4, 2)):  # plain ones, of the same layouts and of others
+            xs = [one[begin:][: size * size].reshape(size, size) for one in (memory.ravel() * 2, memory.ravel() + size)]
+            ct.launch(None, (1,), sums, (xs, out))
+            np.testing.assert_array_equal(out, (xs[0] + xs[1])[:4, :4])
         with pytest.raises(TypeError, match="argument 'xs': expected a list of at least one array"):
             ct.launch(None, (1,), sums, ([], out))
         with pytest.raises(TypeError, match=r"^Arrays in list vary in rank .*argument 'xs'"):

@@ -80,6 +80,8 @@ class LeafParameter:
         self._items: dict[int, LeafParameter] = {}
         self._plain: dict[tuple[object, ...], ArrayLayout] = {}
         """Layouts of plain arrays that have been taken, by all that they depend on."""
+        self._plain_lists: dict[tuple[object, ...], list[ArrayLayout]] = {}
+        """The same for lists of such arrays."""
         self.bind: Callable[[object, Binding], Key] = self._constant if annotation.constant else self._value
 
     def _constant(self, value: object, binding: Binding) -> Key:
@@ -161,16 +163,14 @@ class LeafParameter:
         if plain is None:
             return self._any_array(value, binding).kind
         begin, end = plain
-        strides = value.strides if type(value) is np.ndarray else value.stride()
-        looks = value.dtype, value.shape, strides, begin % DIVISOR == 0
+        looks = _looks(value, begin)
         layout = self._plain.get(looks)
         if layout is None:
             if len(self._plain) >= ArrayLayouts.LIMIT:
                 self._plain.clear()
             layout = self._plain[looks] = self._any_array(value, binding)
         else:
-            argument = tuple.__new__(ArrayArgument, (self._place.path, begin, (begin, end, end, end), CPU, value, ()))
-            binding.add(argument, layout.scalars, begin, end)
+            binding.add(_plain_argument(self._place.path, value, begin, end), layout.scalars, begin, end)
         return layout.kind
 
     def _any_array(self, value: object, binding: Binding) -> ArrayLayout:
@@ -219,8 +219,24 @@ class LeafParameter:
     # ------------------------------------------------------------ lists
 
     def _list(self, value: list, binding: Binding) -> Key:
-        """Return the key of a list, which is passed as a table with a row for each array: address, extents, strides, 64
-        bits each."""
+        """Return the key of a list; a second list of arrays in plain memory of the same layouts takes few steps."""
+        plain = [plain_memory(item) if CPU in binding.devices else None for item in value]
+        if not plain or None in plain:
+            return self._pass_table(*self._any_list(value, binding), binding)
+        items = [(item, *memory) for item, memory in zip(value, plain) if memory is not None]
+        looks = tuple([_looks(item, begin) for item, begin, _ in items])
+        layouts = self._plain_lists.get(looks)
+        if layouts is None:
+            if len(self._plain_lists) >= ArrayLayouts.LIMIT:
+                self._plain_lists.clear()
+            arguments, layouts = self._any_list(value, binding)
+            self._plain_lists[looks] = layouts
+        else:
+            path = self._place.path
+            arguments = [_plain_argument(f"{path}[{index}]", *item) for index, item in enumerate(items)]
+        return self._pass_table(arguments, layouts, binding)
+
+    def _any_list(self, value: list, binding: Binding) -> tuple[list[ArrayArgument], list[ArrayLayout]]:
         arrays = self._arrays_of(value, binding.devices)
         if not all(array.writable for array in arrays):
             binding.read_only.append((self._place, None))
@@ -231,11 +247,8 @@ class LeafParameter:
             shapes = ", ".join(str(array.shape) for array in arrays)
             expected = "arrays that agree where the annotation says that a value is static"
             raise self._place.error(ValueError, expected, f"shapes {shapes}", str(error)) from None
-        binding.numbers += 1
-        spans = zip(arrays, layouts)
-        binding.spans += [(array.address, array.address + layout.reach, binding.numbers) for array, layout in spans]
-        self._pass_table(arrays, layouts, binding)
-        return ListKey(_joined(layouts))
+        path = self._place.path
+        return [ArrayArgument.of(f"{path}[{index}]", array) for index, array in enumerate(arrays)], layouts
 
     def _arrays_of(self, value: list, devices: tuple[str, ...]) -> list[Array]:
         """Return the items of a list, which are arrays of one rank and element type."""
@@ -265,15 +278,18 @@ class LeafParameter:
         self._check(array, devices)
         return array
 
-    def _pass_table(self, arrays: Sequence[Array], layouts: Sequence[ArrayLayout], binding: Binding) -> None:
-        rows = [
-            (array.address, *(int(scalar.value) for scalar in layout.scalars)) for array, layout in zip(arrays, layouts)
-        ]
-        path = self._place.path
-        elements = tuple(ArrayArgument.of(f"{path}[{index}]", array) for index, array in enumerate(arrays))
-        table = from_numpy(np.array(rows, np.int64))
-        binding.arguments.append(ArrayArgument.of(path, table, elements))
-        binding.arguments.append(ScalarArgument.of(f"len({path})", np.int32(len(arrays))))
+    def _pass_table(
+        self, arguments: Sequence[ArrayArgument], layouts: Sequence[ArrayLayout], binding: Binding
+    ) -> ListKey:
+        """Pass a list as a table with a row for each array: address, extents, strides, 64 bits each."""
+        binding.numbers += 1
+        both = list(zip(arguments, layouts))
+        binding.spans += [(argument.bits, argument.bits + layout.reach, binding.numbers) for argument, layout in both]
+        rows = [(argument.bits, *[scalar.bits for scalar in layout.scalars]) for argument, layout in both]
+        path, table = self._place.path, from_numpy(np.array(rows, np.int64))
+        binding.arguments.append(ArrayArgument.of(path, table, tuple(arguments)))
+        binding.arguments.append(ScalarArgument.of(f"len({path})", np.int32(len(arguments))))
+        return ListKey(_joined(layouts))
 
 
 class TupleParameter:
@@ -347,6 +363,16 @@ def _parameter(place: Place, node: ParameterAnnotationNode, for_one: bool) -> Pa
         items = [_parameter(place.item(index), item, for_one) for index, item in enumerate(node.items)]
         return TupleParameter(place, items, lambda index: items[index])
     return LeafParameter(place, node, for_one)
+
+
+def _looks(value: Any, begin: int) -> tuple[object, ...]:
+    """Return all that the layout of a plain array that begins at an address depends on."""
+    strides = value.strides if type(value) is np.ndarray else value.stride()
+    return value.dtype, value.shape, strides, begin % DIVISOR == 0
+
+
+def _plain_argument(name: str, value: object, begin: int, end: int) -> ArrayArgument:
+    return tuple.__new__(ArrayArgument, (name, begin, (begin, end, end, end), CPU, value, ()))
 
 
 def _joined(layouts: Sequence[ArrayLayout]) -> ArrayClass:

@@ -68,9 +68,6 @@ class _Writer:
     def __init__(self) -> None:
         self.names: dict[TtirValue, str] = {}
 
-    def name(self, value: TtirValue) -> str:
-        return self.names[value]
-
     def define(self, value: TtirValue) -> str:
         name = self.names[value] = f"%{len(self.names)}"
         return name
@@ -91,7 +88,7 @@ class _Writer:
             yield from self.instruction(instruction, indent)
 
     def instruction(self, instruction: Instruction, indent: str) -> Lines:
-        operands = ", ".join(map(self.name, instruction.operands))
+        operands = ", ".join(self.names[value] for value in instruction.operands)
         inputs = ", ".join(str(value.type) for value in instruction.operands)
         outputs = ", ".join(map(str, instruction.result_types))
         attributes = f" {_dictionary(instruction.attributes)}" if instruction.attributes else ""

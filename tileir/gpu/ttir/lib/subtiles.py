@@ -110,27 +110,18 @@ def cropped(build: Builder, value: TtirValue, *shape: int) -> TtirValue:
 def put(build: Builder, whole: TtirValue, part: TtirValue, numbers: Sequence[TtirValue]) -> TtirValue:
     """Return the tensor `whole` with its part of the given numbers, an i32 per axis, replaced."""
     shape = whole.type.shape
-    inside = build.all_true(
-        *(
-            _is_in_part(build, shape, axis, extent, number)
-            for axis, (extent, number) in enumerate(zip(part.type.shape, numbers))
-            if extent != shape[axis]
-        )
-    )
+    smaller = [axis for axis, extent in enumerate(part.type.shape) if extent != shape[axis]]
+    tests = (_is_in_part(build, shape, axis, part.type.shape[axis], numbers[axis]) for axis in smaller)
+    inside = build.all_true(*tests)
     return part if inside is None else build.select(inside, repeated(build, part, *shape), whole)
 
 
 def _is_in_part(build: Builder, shape: Sequence[int], axis: int, extent: int, number: TtirValue) -> TtirValue:
-    """Mark the part of `number` along `axis` in a tensor of `shape`."""
-    line = _line(build, shape[axis], extent, number)
-    return build.broadcast(build.reshape(line, *_along((1,) * len(shape), axis, shape[axis])), *shape)
-
-
-def _line(build: Builder, length: int, extent: int, number: TtirValue) -> TtirValue:
-    """Mark the part of `number` among `length` elements, if parts have `extent` elements."""
-    places = build.range(length)
+    """Mark the part of `number` along `axis` in a tensor of `shape`, if parts have `extent` elements there."""
+    places = build.range(shape[axis])
     parts = build.op("arith.shrui", places, build.integer(places.type, extent.bit_length() - 1))
-    return build.compare("eq", parts, build.splat(number, length))
+    line = build.compare("eq", parts, build.like(number, parts))
+    return build.broadcast(build.reshape(line, *_along((1,) * len(shape), axis, shape[axis])), *shape)
 
 
 def taken(build: Builder, whole: TtirValue, shape: Sequence[int], numbers: Sequence[TtirValue]) -> TtirValue:

@@ -21,6 +21,7 @@ from tileir.gpu.expressions import ExpressionStep as Step
 from tileir.gpu.launch import KernelLauncher
 from tileir.gpu.object_files import cubin_kernels
 from tileir.gpu.program import aligned_facts, executable
+from tileir.gpu.ttir.entry import LoweredEntry
 from tileir.gpu.ttir.lowering import BlockMemory
 from tileir.runtime.gpu_routes import source_of
 
@@ -99,14 +100,19 @@ def test_views_of_one_tensor_with_equal_tiles_share_a_descriptor():
     assert made_by_launches(lowered) == 2  # one for both factors, one for the sums
 
 
-def test_an_extent_may_be_computed_in_many_steps_that_share_their_operands():
-    """The last of 60 numbers, each twice the one before, is 0 in 32 bits."""
-    sums = "".join(f"  %n{at + 1} = addi %n{at}, %n{at} : tile<i32>\n" for at in range(60))
-    made = f"  %n0 = addi %n, %n : tile<i32>\n{sums}  %m = addi %n, %n60 : tile<i32>\n  %A = make"
+def doubled(times: int) -> LoweredEntry:
+    """A program whose extent is %n and the last of some numbers, each twice the one before."""
+    sums = "".join(f"  %n{at + 1} = addi %n{at}, %n{at} : tile<i32>\n" for at in range(times))
+    made = f"  %n0 = addi %n, %n : tile<i32>\n{sums}  %m = addi %n, %n{times} : tile<i32>\n  %A = make"
     text = STACK.replace("VIEW", "partition_view").replace("TYPE", STACKED[0]).replace("TENSOR", TENSOR)
     text = text.replace("KIND", "i32").replace("shape = [48, %n, 3]", "shape = [48, %m, 3]")
-    (tensor,) = ttir.lowered(tileir.parse(text.replace("  %A = make", made))["k"], "sm_90").hidden
+    return ttir.lowered(tileir.parse(text.replace("  %A = make", made))["k"], "sm_90")
+
+
+def test_an_extent_may_be_computed_in_many_steps_that_share_their_operands():
+    (tensor,) = doubled(60).hidden  # the last number is 0 in 32 bits
     assert [tensor.tensor([0, 0, 0, 0, n]).extents[0] for n in (7, 8)] == [7, 8]
+    assert doubled(300).hidden == ()  # more steps than a launch takes
 
 
 def test_an_expression_in_words():

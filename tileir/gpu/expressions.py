@@ -75,7 +75,7 @@ def expression_of(value: TtirValue, parameters: Sequence[TtirValue]) -> Expressi
             else:
                 steps.append(ExpressionStep(owner.name, value.type.bits, tuple(operands)))
         places[waiting.pop()] = len(steps) - 1
-    return None if waiting else tuple(steps)
+    return tuple(steps) if len(steps) <= MAX_STEPS else None
 
 
 def _add_signed(steps: list[ExpressionStep], owner: Instruction, operands: Sequence[int]) -> None:

@@ -59,11 +59,10 @@ def lower_entry(
     hidden = tuple(
         BlockMemory(lowering.block_memory) if isinstance(kind, BlockMemory) else kind for kind in lowering.hidden
     )
-    numbers = [value for value in body.arguments if not value.type.is_descriptor]
     attributes: dict[int, dict[str, TtirAttribute]] = {
-        body.arguments.index(value): {"tt.divisibility": min(divisor, MAX_HINT)}
-        for value in numbers
-        if (divisor := lowering.known.divisor(value)) > 1
+        position: {"tt.divisibility": min(divisor, MAX_HINT)}
+        for position, value in enumerate(body.arguments)
+        if not value.type.is_descriptor and (divisor := lowering.known.divisor(value)) > 1
     }
     function = TtirFunction(_machine_name(entry.sym_name), body, attributes)
     narrow = tuple(dict.fromkeys(lowering.narrow))

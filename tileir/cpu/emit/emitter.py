@@ -174,7 +174,7 @@ class Emitter:
     def _positions(self, extent: Extent, inner: int | None) -> Iterator[ir.Value]:
         """Emit a loop of a nest, with safepoints if it is long; each iteration has `inner` elements.
 
-        Where registers say how long it is (then `inner` may be None), at most a tile is copied: that is done soon.
+        One whose length is in a register (`inner` may be None then) goes over one tile at most, which takes no time.
         """
         if not isinstance(extent, int) or inner is None or inner > STRIP or inner * extent <= STRIP:
             with self.counted(I64(0), as_register(extent), parallel=True) as position:

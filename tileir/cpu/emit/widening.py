@@ -43,7 +43,7 @@ _FLAGGED = {"abs", "ctlz", "cttz"}
 
 
 def widen(builder: ir.IRBuilder, loop: BlockLoop, target: Host) -> None:
-    """Have a loop run on vectors where that can be; its own code is left for the rest, if there is one."""
+    """Make a loop run on vectors if it can; its own code stays for the rest, if there is one."""
     try:
         growth = Growth(loop, gathers=target.has_masks)
         found = width(loop, growth, target.vector_bits)

@@ -116,7 +116,7 @@ class NativeRules:
 class JoinedBlocks:
     """Tile blocks that are run as one: along which axis and with which longer tiles, and how many they are, an i64.
 
-    Where something is out of the usual, the code leaves off before it stores anything, with the status `SEPARATELY`.
+    If anything is irregular, the code ends before it stores anything, with the status `SEPARATELY`.
     """
 
     coarsening: Coarsening
@@ -134,10 +134,11 @@ class JoinedBlocks:
 
 @dataclass(frozen=True)
 class ActiveCount:
-    """The first `count` elements along a dimension are active if `regular` holds: numbers rise by one as they seem to.
-    Those are left out, and the others active, where a guard leaves the last elements.
+    """The elements that a guard leaves active along a dimension: the first `count` of them, or all behind those for a
+    guard that leaves the last ones.
 
-    Without a dimension `count` is 1 or 0: all elements are active, or none.
+    It is right if `regular` holds: numbers rise by one as they seem to. Without a dimension `count` is 1 if all
+    elements are active, and 0 if none is.
     """
 
     count: ir.Value

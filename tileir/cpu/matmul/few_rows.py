@@ -74,7 +74,8 @@ class RunSide:
 
 @dataclass(frozen=True)
 class Run:
-    """The tiles that wait: right ones, and left ones if they do; `tiles` is the stack cell of their number."""
+    """The waiting tiles of the right factor, and of the left one if those wait too; `tiles` is the stack cell of their
+    number."""
 
     sides: tuple[RunSide, ...]
     tiles: ir.Value

@@ -302,8 +302,8 @@ class Multiplication:
             loop.next_panel(emit.builder)
 
     def _steps(self) -> ir.Value | None:
-        """Return the number of steps, None for all: a multiple of the unrolled ones and at least one step over zeros,
-        which changes no sum."""
+        """Return the number of steps to make, None for all: beyond `depth` to the next multiple of the unrolled ones,
+        as the zeros there change no sum."""
         if self.depth is None or self.product.group > 1 or not self.acc.type.number.is_float or self.shape.k < UNROLLED:
             return None
         builder = self.emit.builder

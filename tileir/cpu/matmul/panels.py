@@ -150,7 +150,7 @@ _TAG = 4 * 8
 
 @dataclass(frozen=True)
 class PanelPlace:
-    """The place of a tile: steps of a panel from `first` on, which has room for `capacity` of them."""
+    """The place of a tile in a panel with room for `capacity` steps: those from `first` on."""
 
     panel: ir.Value
     capacity: int
@@ -464,7 +464,7 @@ class Panels:
     room: PanelRoom
     memory: ir.Value
     which: ir.Value
-    """The stack cell of the present panel: the first tile in it decides, the others follow."""
+    """The stack cell of the number of the present panel, which is chosen for the first tile in it."""
     tags: ir.Value | None
     """None if there is one panel, in which nothing stays."""
     kept: ir.Value

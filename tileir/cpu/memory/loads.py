@@ -75,7 +75,7 @@ def load(lowering: Lowering, access: MemoryAccess) -> None:
 
 
 def run_separately_unless(lowering: Lowering, fine: ir.Value) -> None:
-    """Leave joined tile blocks before they store anything, to be run one by one: who traps or copies does so there."""
+    """Have joined tile blocks run one by one unless `fine` holds; they have stored nothing yet."""
     lowering.emit.leave_if(lowering.builder.not_(fine), SEPARATELY)
 
 
@@ -203,7 +203,7 @@ def _padded_copy(emit: Emitter, box: Box, copy: Window, outside: Tile | None, ex
 
 
 def _load_rows(lowering: Lowering, access: MemoryAccess, rows: MemoryRows) -> Tile:
-    """Read the tile now, row by row; all of it element by element if a row of pointers is out of the usual."""
+    """Read the tile now, row by row; if a row of pointers is irregular, all of it element by element."""
     emit, builder, type, dim = lowering.emit, lowering.builder, rows.type, rows.dim
     order = [*(other for other in range(type.rank) if other != dim), dim]
     copy, outside = permuted_buffer(emit, type, order), _outside(lowering, access)
@@ -223,7 +223,7 @@ def _load_rows(lowering: Lowering, access: MemoryAccess, rows: MemoryRows) -> Ti
 
 
 def _read_again_if(lowering: Lowering, odd: ir.Value, access: MemoryAccess, elements: Elements, copy: Window) -> None:
-    """Check and read all elements one by one if some were out of the usual."""
+    """If `odd` holds, check and read all elements one by one."""
     emit, outside = lowering.emit, _outside(lowering, access)
     with emit.when(odd, likely=False), emit.rarely():
         check_each_pointer(lowering, access)
@@ -269,8 +269,8 @@ def loaded(where: Elements, outside: Tile | None, ordering: MemoryOrdering) -> E
 
 
 def _checked_while_read(lowering: Lowering, access: MemoryAccess, where: PointerElements) -> Tile | None:
-    """Return which elements are seen to lie in their memory, if the loop that gathers them is to look: where the
-    corners of the tile do not show it."""
+    """Return which elements lie in their memory, if the loop that gathers them checks that itself; None if it is
+    checked before, from the corners of the tile or element by element."""
     assert access.result is not None, "a load has a result"
     is_plain = access.ordering is MemoryOrdering.WEAK and where.type.count > 1 and not lowering.strict
     if not is_plain or where.type.element.byte_size < LEAST_GATHERED or lowering.loads.regions[access.op].steps_evenly:

@@ -106,7 +106,8 @@ def _store_box(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -
 
 @contextmanager
 def _in_order(lowering: Lowering, access: MemoryAccess, box: Box, tile: Tile) -> Iterator[None]:
-    """Emit code that writes a tile row by row, and that writes its elements in order where another could be seen."""
+    """Emit the block for a tile whose elements lie apart; elements that share places are written one by one, in
+    row-major order."""
     emit, builder = lowering.emit, lowering.builder
     fine = elements_apart(builder, box.window)
     if fine is None:
@@ -272,7 +273,7 @@ def _all_loaded(lowering: Lowering, joined: JoinedBlocks, access: MemoryAccess, 
 
 
 def _store_rows(lowering: Lowering, access: MemoryAccess, tile: Tile, rows: MemoryRows) -> None:
-    """Write row by row; element by element if any row of pointers is out of the usual, before anything is written."""
+    """Write row by row; element by element if any row of pointers is irregular, which is found out before."""
     emit, builder, dim = lowering.emit, lowering.builder, rows.dim
     source = dense(emit, tile)
 
@@ -422,8 +423,8 @@ def _add_words(emit: Emitter, where: Elements, mode: AtomicMode, source: Tile, o
 
 
 def elements_apart(builder: ir.IRBuilder, memory: Window) -> ir.Value | None:
-    """Emit a test, by nested strides, whether no two elements of a tile share a place; None if every row keeps the
-    order."""
+    """Emit a test, by nested strides, of whether no two elements of a tile share a place; None if elements are written
+    in row-major order anyway."""
     dims = [dim for dim, extent in enumerate(memory.type.shape) if extent > 1]
     unit = next((dim for dim in dims[:-1] if is_number(memory.strides[dim], 1)), None)
     if unit is None:

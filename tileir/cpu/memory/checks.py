@@ -7,7 +7,6 @@ compared with the bounds of its memory, then each element with all memories.
                      access needs a check; else each tile is compared as a box, then element by element
     even pointers    first and last address of the tile, of the part that a mask leaves active if it is a box
     rows             first and last address of each row
-    gathered ones    each in the loop that reads it (`near_elements`); where one is odd, all once more
     other pointers   the largest distance from the first address of the memory, over the lanes that are not masked off
 """
 
@@ -22,17 +21,15 @@ from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.cpu.emit.algebra import Int
-from tileir.cpu.emit.elements import I1, I8, I64, Num
-from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.elements import I1, I8, I64
+from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.exits import field_of
 from tileir.cpu.emit.record import HANDED, TrapKind, TrapSite
 from tileir.cpu.emit.tiles import (
     Bounds,
-    ExpressionTile,
     Fit,
     NativeTensorView,
     address_of,
-    boolean,
     distance,
     row_major,
     scalar,
@@ -94,23 +91,6 @@ def row_is_fine(lowering: Lowering, access: MemoryAccess, row: MemoryRow) -> ir.
     none = builder.icmp_unsigned("==", row.count, I64(0))
     inside = _Question.about(lowering, access).holds_span(row.span, row.end)
     return builder.and_(row.span.regular, builder.or_(none, inside))
-
-
-def near_elements(lowering: Lowering, access: MemoryAccess) -> ExpressionTile | None:
-    """Return a tile of i1: whether each element through pointers is aligned and lies in the memory that the pointers
-    come from; None if that is not known, or nothing is checked."""
-    pointers, question = lowering.tile(access.address), _Question.about(lowering, access)
-    bounds = question.bounds
-    if bounds is None or not lowering.checked:
-        return None
-
-    def compute(emit: Emitter, index: Index) -> Num:
-        pointer = pointers.at(emit, index)
-        is_multiple = _is_multiple(pointer.wide, question.size)
-        loose = bounds.begin if is_multiple else address_of(emit.builder, pointer)
-        return boolean(emit.builder.and_(question.near(pointer.wide), question.aligned(loose)))
-
-    return ExpressionTile(t.tile(t.I1, *pointers.type.shape), compute)
 
 
 # ---------------------------------------------------------------- what is asked of an access

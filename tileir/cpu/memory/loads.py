@@ -23,17 +23,13 @@ from tileir.cpu.emit.tiles import (
     MaskedWindow,
     Tile,
     Window,
-    boolean,
     from_memory,
     materialized,
-    new_buffer,
     to_memory,
-    wide,
 )
-from tileir.cpu.emit.vectorizability import LEAST_GATHERED
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.cache_policy import row_dimension
-from tileir.cpu.memory.checks import check, check_each_pointer, may_access, near_elements, row_is_fine
+from tileir.cpu.memory.checks import check, check_each_pointer, may_access, row_is_fine
 from tileir.cpu.memory.copying import (
     clear,
     copy_padded_row,
@@ -61,9 +57,6 @@ def load(lowering: Lowering, access: MemoryAccess) -> None:
         run_separately_unless(lowering, may_access(lowering, access, where))
         lowering.joined.covered[access.result] = where.counts
         lowering.values[access.result] = where.known(lowering.builder)
-        return
-    if isinstance(where, PointerElements) and (near := _checked_while_read(lowering, access, where)) is not None:
-        lowering.values[access.result] = _load_near(lowering, access, where, near)
         return
     check(lowering, access, where)
     if isinstance(where, Box):
@@ -218,17 +211,12 @@ def _load_rows(lowering: Lowering, access: MemoryAccess, rows: MemoryRows) -> Ti
             with emit.when(builder.icmp_unsigned("<", row.count, I64(type.shape[dim]))):
                 pad_row(emit, copy, dim, index, row.count, outside)
 
-    _read_again_if(lowering, any_odd(lowering, access, rows, read), access, rows.elements, copy)
-    return copy
-
-
-def _read_again_if(lowering: Lowering, odd: ir.Value, access: MemoryAccess, elements: Elements, copy: Window) -> None:
-    """If `odd` holds, check and read all elements one by one."""
-    emit, outside = lowering.emit, _outside(lowering, access)
+    odd = any_odd(lowering, access, rows, read)
     with emit.when(odd, likely=False), emit.rarely():
         check_each_pointer(lowering, access)
-        each = loaded(elements, outside, MemoryOrdering.WEAK)
-        emit.loop_nest(elements.type.shape, lambda index: copy.put(emit, index, each.at(emit, index)))
+        each = loaded(rows.elements, outside, MemoryOrdering.WEAK)
+        emit.loop_nest(type.shape, lambda index: copy.put(emit, index, each.at(emit, index)))
+    return copy
 
 
 def any_odd(
@@ -266,41 +254,6 @@ def loaded(where: Elements, outside: Tile | None, ordering: MemoryOrdering) -> E
         return load_where(emit, type.element, active, other, lambda: where.load(emit, address, ordering))
 
     return ExpressionTile(type, compute)
-
-
-def _checked_while_read(lowering: Lowering, access: MemoryAccess, where: PointerElements) -> Tile | None:
-    """Return which elements lie in their memory, if the loop that gathers them checks that itself; None if it is
-    checked before, from the corners of the tile or element by element."""
-    assert access.result is not None, "a load has a result"
-    is_plain = access.ordering is MemoryOrdering.WEAK and where.type.count > 1 and not lowering.strict
-    if not is_plain or where.type.element.byte_size < LEAST_GATHERED or lowering.loads.regions[access.op].steps_evenly:
-        return None
-    return near_elements(lowering, access) if lowering.loads.placement(access.result) is LoadPlacement.AT_ONCE else None
-
-
-def _load_near(lowering: Lowering, access: MemoryAccess, where: PointerElements, near: Tile) -> Tile:
-    """Read the elements that are `near` now; all of them once more if others belong to the access."""
-    emit, builder, type = lowering.emit, lowering.builder, where.type
-    copy, odd = new_buffer(emit, type), emit.stack(I1)
-    builder.store(I1(0), odd)
-
-    def counts(emit: Emitter, index: Index) -> ir.Value:
-        return I1(1) if where.mask is None else wide(emit.builder, where.mask.at(emit, index))
-
-    def is_read(emit: Emitter, index: Index) -> Num:
-        return boolean(emit.builder.and_(counts(emit, index), wide(emit.builder, near.at(emit, index))))
-
-    within = ExpressionTile(near.type, is_read)
-    each = loaded(PointerElements(type, where.pointers, within), _outside(lowering, access), MemoryOrdering.WEAK)
-
-    def read(index: Index) -> None:
-        copy.put(emit, index, each.at(emit, index))
-        left_out = builder.icmp_unsigned("!=", counts(emit, index), wide(builder, within.at(emit, index)))
-        builder.store(builder.or_(left_out, builder.load(odd, typ=I1)), odd)
-
-    emit.loop_nest(type.shape, read)
-    _read_again_if(lowering, builder.load(odd, typ=I1), access, where, copy)
-    return copy
 
 
 def _load_elements(lowering: Lowering, access: MemoryAccess, result: Value, where: Elements) -> Tile:

@@ -152,6 +152,17 @@ def test_a_parameter_that_requires_a_gradient_is_taken() -> None:
     assert (x == 2).all()
 
 
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_a_tensor_that_torch_negates_when_it_is_read_is_refused(target: str) -> None:
+    x = torch.ones(16)
+    with tileir.triton.on(target):
+        for _ in range(3):
+            doubled[(1,)](x, 16, BLOCK=16)
+            with pytest.raises(ValueError, match=r"argument 'x_ptr': expected .* \(pass x.resolve_neg\(\)\)$"):
+                doubled[(1,)](torch._neg_view(x), 16, BLOCK=16)
+    assert (x == 8).all()
+
+
 def test_scalars_are_taken_as_c_takes_them() -> None:
     out = torch.zeros(6, dtype=torch.float64)
     scalars[(1,)](out, 7, 2.5, True, 1 << 40, 1.0009765625, None, "yes")

@@ -402,6 +402,9 @@ def _wrong_dtype(array: Array, element: t.ElementType) -> str:
     return f"an array of {name}"
 
 
+NEGATED = "a tensor that torch negates when it is read (pass x.resolve_neg())"
+
+
 def _kind_of(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"the integer {value} (wrap an address in tileir.Pointer)"
@@ -411,6 +414,8 @@ def _kind_of(value: object) -> str:
         return "a masked array, whose mask the kernel would not see (pass its data, or what filled(0) gives)"
     kind = type(value)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    if hasattr(value, "is_neg") and value.is_neg():
+        return NEGATED
     return f"{name}, whose memory cannot be used in place"
 
 

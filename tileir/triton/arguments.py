@@ -16,6 +16,7 @@ from tileir.ops.conversion import IntToPtr
 from tileir.runtime.arguments import (
     GONE,
     LOWEST,
+    NEGATED,
     Argument,
     ArrayArgument,
     Pointer,
@@ -151,11 +152,13 @@ def _pointer_binder(kernel: str, name: str) -> Bind:
         """Bind a tensor, which may be used as far as its storage reaches: kernels step from one to its neighbour
         there."""
         try:
-            storage, on_cpu = value.untyped_storage(), value.is_cpu
+            storage, on_cpu, negated = value.untyped_storage(), value.is_cpu, value.is_neg()
         except AttributeError:
             return _other_pointer(kernel, name, value)
         if not on_cpu:
             raise _fault(ValueError, kernel, name, "a tensor on the CPU", f"one on {value.device}")
+        if negated:
+            raise _fault(ValueError, kernel, name, "a tensor as it lies in memory", NEGATED)
         address, begin = value.data_ptr(), storage.data_ptr()
         end = begin + storage.nbytes()
         if address >= end and value.numel():

@@ -126,7 +126,7 @@ static int put_pointer(Launcher *self, Py_ssize_t slot, Parameter *parameter, Py
 static int put_in_storage(Launcher *self, Py_ssize_t slot, Parameter *parameter, PyObject *value) {
     if ((PyObject *)Py_TYPE(value) != self->held[TENSOR] || is_true(value, A_is_cpu, 0) != 1)
         return 0;
-    PyObject *storage = ask(value, A_untyped_storage, 1);
+    PyObject *storage = is_true(value, A_is_neg, 1) ? NULL : ask(value, A_untyped_storage, 1);
     if (storage == NULL)
         return 0;
     uint64_t address = number_of(value, A_data_ptr, 1);

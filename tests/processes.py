@@ -14,6 +14,7 @@ import gc
 import json
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import tempfile
@@ -49,6 +50,8 @@ PRELOADED = (
     "tileir.sanitize.run",
     "tileir.text.parser",
     "tileir.text.printer",
+    "tileir.tools.debug.adapter",
+    "tileir.tools.lsp.server",
     "cuda.tile._compile",
     "torch",
     "torch.distributed.tensor",
@@ -79,8 +82,41 @@ def run_python(
         return subprocess.CompletedProcess(command, status, out.read_text(), err.read_text())
 
 
+class Conversation:
+    """``python WORD...`` as a program to talk to; the first word is ``-m``, ``-c`` or the path of a script."""
+
+    def __init__(self, *words: object, cwd: Path = ROOT) -> None:
+        command = [*map(str, words)]
+        variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+        if not hasattr(os, "fork"):
+            pipe = subprocess.PIPE
+            self._child = subprocess.Popen(
+                [sys.executable, *command], stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd, env=variables
+            )
+            assert self._child.stdin and self._child.stdout and self._child.stderr
+            self.input, self.output, self.errors = self._child.stdin, self._child.stdout, self._child.stderr
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            files = {name: os.path.join(folder, name) for name in ("given", "out", "err")}
+            for path in files.values():
+                os.mkfifo(path)
+            request = {"command": command, "cwd": str(cwd), "variables": variables, **files}
+            self._number = _asked({**request, "is_waited_for": False})
+            # In the order in which the program opens them, each of which waits for the other end.
+            self.input = open(files["given"], "wb")  # noqa: SIM115
+            self.output = open(files["out"], "rb")  # noqa: SIM115
+            self.errors = open(files["err"], "rb")  # noqa: SIM115
+
+    def kill(self) -> None:
+        """End the program, whatever it does."""
+        if hasattr(os, "fork"):
+            os.kill(self._number, signal.SIGKILL)
+        else:
+            self._child.kill()
+
+
 def _asked(request: dict[str, object]) -> int:
-    """The exit status of the program."""
+    """The exit status of a program that is waited for, else its process."""
     server = _server()
     assert server.stdin is not None and server.stdout is not None
     server.stdin.write(json.dumps(request) + "\n")
@@ -111,11 +147,14 @@ def serve() -> None:
     gc.freeze()  # what has been imported is looked at no more: it stays shared
     for line in sys.stdin:
         request = json.loads(line)
+        is_waited_for = request.pop("is_waited_for", True)
         child = os.fork()
         if not child:
             _end(_status_of(**request))
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+        if is_waited_for:
+            _, status = os.waitpid(child, 0)
+            child = os.waitstatus_to_exitcode(status)
+        print(child, flush=True)
 
 
 def _status_of(command: list[str], cwd: str, variables: dict[str, str], given: str, out: str, err: str) -> int:
@@ -127,6 +166,7 @@ def _status_of(command: list[str], cwd: str, variables: dict[str, str], given: s
     os.environ.clear()
     os.environ.update(variables)
     sys.stdin = open(0)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace")  # noqa: SIM115
     try:
         _run(command, cwd)
     except SystemExit as left:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import queue
-import subprocess
-import sys
 import threading
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
+from tests.processes import Conversation
+
 SECONDS = 60
 
 
@@ -19,14 +16,7 @@ class FramedProcess:
     """A child that is spoken to in messages with ``Content-Length`` headers."""
 
     def __init__(self, arguments: list[str]) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        self.child = subprocess.Popen(
-            [sys.executable, "-m", "tileir", *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-        )
+        self.child = Conversation("-m", "tileir", *arguments)
         self.messages: queue.Queue[dict[str, Any]] = queue.Queue()
         self._later: list[dict[str, Any]] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -34,9 +24,12 @@ class FramedProcess:
 
     def send(self, message: dict[str, Any]) -> None:
         body = json.dumps(message).encode()
-        assert self.child.stdin is not None
-        self.child.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self.child.stdin.flush()
+        self.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+
+    def write(self, content: bytes) -> None:
+        """Send bytes as they are."""
+        self.child.input.write(content)
+        self.child.input.flush()
 
     def wait_for(self, wanted: Any) -> dict[str, Any]:
         """The next message for which `wanted` holds; the others are kept."""
@@ -51,22 +44,18 @@ class FramedProcess:
 
     def close(self) -> str:
         """End the child; what it has said on standard error."""
-        assert self.child.stdin is not None and self.child.stderr is not None and self.child.stdout is not None
-        self.child.stdin.close()
-        try:
-            self.child.wait(10)
-        except subprocess.TimeoutExpired:
+        self.child.input.close()
+        self._reader.join(10)
+        if self._reader.is_alive():
             self.child.kill()
-            self.child.wait()
-        said = self.child.stderr.read().decode("utf-8", "replace")
+        said = self.child.errors.read().decode("utf-8", "replace")
         self._reader.join(5)
-        self.child.stderr.close()
-        self.child.stdout.close()
+        self.child.errors.close()
+        self.child.output.close()
         return said
 
     def _read(self) -> None:
-        stream = self.child.stdout
-        assert stream is not None
+        stream = self.child.output
         while True:
             length = 0
             while line := stream.readline().strip():

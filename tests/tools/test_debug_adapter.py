@@ -191,9 +191,7 @@ def test_a_condition_may_be_a_number(client: DebugClient) -> None:
 )
 def test_what_is_no_message_ends_the_conversation(program: Path, sent: bytes) -> None:
     process = DebugClient(program).process
-    assert process.child.stdin is not None
-    process.child.stdin.write(sent)
-    process.child.stdin.flush()
+    process.write(sent)
     assert "Traceback" not in process.close()
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from framed import ROOT, FramedProcess
+from framed import FramedProcess
 
+from tests.processes import ROOT
 from tests.thorough import sampled
 
 pytest.importorskip("pygls", reason="the language server needs pygls")
@@ -333,10 +334,7 @@ def test_any_text_is_answered(editor: Editor, text: str) -> None:
 
 def _conversation(*frames: bytes) -> FramedProcess:
     process = FramedProcess(["lsp"])
-    assert process.child.stdin is not None
-    for frame in frames:
-        process.child.stdin.write(frame)
-    process.child.stdin.flush()
+    process.write(b"".join(frames))
     return process
 
 

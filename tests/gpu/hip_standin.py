@@ -44,7 +44,17 @@ def reason_not_to_build() -> str | None:
 def build(folder: Path) -> Path:
     """Make the library in a folder."""
     made = folder / "libamdhip64.so.7"
-    command = ["cc", "-shared", "-fPIC", "-w", f"-I{headers()}", "-o", str(made), str(SOURCE)]
+    command = [
+        "cc",
+        "-shared",
+        "-fPIC",
+        "-w",
+        f"-I{headers()}",
+        f"-Wl,-soname,{made.name}",
+        "-o",
+        str(made),
+        str(SOURCE),
+    ]
     subprocess.run(command, check=True, timeout=PATIENCE)
     return made
 

@@ -16,6 +16,7 @@ import pytest
 
 import tileir
 from tests.gpu.driver_calls import SharedDriverCalls
+from tests.processes import run_python
 from tileir.gpu import cuda_driver, driver
 from tileir.gpu.arch import Vendor, arch_named
 from tileir.gpu.compiler import CompileOptions, compile_ttir
@@ -40,20 +41,21 @@ def libraries(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("driver")
     library = folder / "libcuda.so.1"
     source = HERE / "fake_libcuda.c"
-    subprocess.run(["cc", "-shared", "-fPIC", "-w", "-o", str(library), str(source), "-ldl"], check=True)
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-w", f"-Wl,-soname,{library.name}", "-o", str(library), str(source), "-ldl"],
+        check=True,
+    )
     return folder
 
 
 @pytest.fixture
 def calls(libraries):
-    """Output and calls of a script with a `driver` that the fake library serves."""
+    """Output and calls of a script with a `driver` that the fake library serves, which is loaded under its name."""
 
     def run(script: str, **environment: int) -> tuple[list[str], list[str]]:
-        start = "from tileir.gpu.cuda_driver import cuda_driver\ndriver = cuda_driver()\n"
-        place = os.pathsep.join([str(HERE.parent.parent), os.environ.get("PYTHONPATH", "")])
-        variables = os.environ | {"LD_LIBRARY_PATH": str(libraries), "PYTHONPATH": place}
-        variables |= {name: str(value) for name, value in environment.items()}
-        ran = subprocess.run([sys.executable, "-c", start + script], capture_output=True, text=True, env=variables)
+        start = f"import ctypes\nctypes.CDLL({str(libraries / 'libcuda.so.1')!r}, ctypes.RTLD_GLOBAL)\n"
+        start += "from tileir.gpu.cuda_driver import cuda_driver\ndriver = cuda_driver()\n"
+        ran = run_python("-c", start + script, environment={name: str(value) for name, value in environment.items()})
         assert ran.returncode == 0, ran.stderr
         return ran.stdout.splitlines(), ran.stderr.splitlines()
 
@@ -310,7 +312,7 @@ def layouts_of_tiles() -> list[dict[str, object]]:
 
 
 @needs_driver
-def test_tensors_are_described_as_by_triton(libraries, calls, monkeypatch):
+def test_tensors_are_described_as_by_triton(libraries, calls):
     """Triton's own launcher is compiled with the driver that has no GPU, and gets the same tensors."""
     triton = pytest.importorskip("triton", reason="needs triton: pip install '.[gpu]'")
     nvidia = Path(triton.__file__).parent / "backends" / "nvidia"
@@ -321,8 +323,9 @@ def test_tensors_are_described_as_by_triton(libraries, calls, monkeypatch):
         (size, facts, address, shape, strides, padding)
         for facts, (size, _, _, (address, *shape), strides, padding) in zip(layouts_of_tiles(), TENSORS)
     ]
-    monkeypatch.setenv("PYTHONPATH", str(libraries))
-    _, said = calls(f"import io, sys\nsys.stdin = io.StringIO({json.dumps(rows)!r})\n{ORACLE}")
+    _, said = calls(
+        f"import io, sys\nsys.path[:0] = [{str(libraries)!r}]\nsys.stdin = io.StringIO({json.dumps(rows)!r})\n{ORACLE}"
+    )
     theirs, ours = said[::2], said[1::2]
     assert len(theirs) == len(TENSORS)
     assert ours == theirs

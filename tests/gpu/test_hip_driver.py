@@ -12,6 +12,7 @@ import pytest
 import tileir
 from tests.gpu import hip_standin
 from tests.gpu.driver_calls import SharedDriverCalls
+from tests.processes import run_python
 from tileir.gpu import hip_driver
 from tileir.gpu.arch import Vendor
 from tileir.gpu.driver import failure
@@ -34,11 +35,12 @@ def ran(command: list[str], library: Path, **environment: object) -> subprocess.
 
 @pytest.fixture
 def calls(library):
-    """Output and calls of a script with a `driver` that the library serves."""
+    """Output and calls of a script with a `driver` that the library serves, which is loaded under its name."""
 
     def run(script: str, **environment: object) -> tuple[list[str], list[str]]:
-        start = "from tileir.gpu.hip_driver import hip_driver\ndriver = hip_driver()\n"
-        found = ran(["-c", start + script], library, **environment)
+        start = f"import ctypes\nctypes.CDLL({str(library)!r})\n"
+        start += "from tileir.gpu.hip_driver import hip_driver\ndriver = hip_driver()\n"
+        found = run_python("-c", start + script, environment={name: str(value) for name, value in environment.items()})
         assert found.returncode == 0, found.stderr
         return found.stdout.splitlines(), found.stderr.splitlines()
 

@@ -19,7 +19,7 @@ from tileir.cutile.arrays import ArrayLayouts, shared
 from tileir.runtime.arrays import described
 
 
-@pytest.fixture(params=["interp", "cpu"], autouse=True)
+@pytest.fixture(params=["interp", "cpu"], autouse=True, scope="module")
 def target(request):
     with cutile.on(request.param):
         yield request.param

@@ -79,12 +79,12 @@ def grown(program: Program, smallest: int) -> Iterator[str]:
                 yield f"{stage}: {found}"
 
 
-@pytest.mark.parametrize("chapter", sampled(chapters(), 4))
+@pytest.mark.parametrize("chapter", sampled(chapters(), 8))
 def test_many_operations_of_a_chapter(chapter: str) -> None:
     uses = chapters()[chapter]
     assert list(grown(lambda count: repeated(uses, count), max(1, FEW // len(uses)))) == []
 
 
-@pytest.mark.parametrize("shape", sampled(SHAPES, 4))
+@pytest.mark.parametrize("shape", sampled(SHAPES, 8))
 def test_many_of(shape: str) -> None:
     assert list(grown(SHAPES[shape], 3)) == []

@@ -6,7 +6,7 @@ the rule of each operation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -122,6 +122,9 @@ class TtirLowering:
     def value(self, value: core.Value) -> TtirValue:
         """Return the TTIR value of a tile."""
         return self._form(value, TtirValue)
+
+    def tiles(self, values: Iterable[core.Value]) -> list[TtirValue]:
+        return [self.value(value) for value in values]
 
     def optional(self, value: core.Value | None) -> TtirValue | None:
         return None if value is None else self.value(value)

@@ -216,7 +216,7 @@ def lower_rounded(
     lowering: TtirLowering,
     op: floating.AddF | floating.SubF | floating.MulF | floating.DivF | floating.Fma | floating.Sqrt,
 ) -> TtirValue:
-    operands = [lowering.value(operand) for operand in op.operands]
+    operands = lowering.tiles(op.operands)
     name, mode, flush = _ROUNDED[type(op)], op.rounding_mode, op.flush_to_zero
     if divisor := _wide_divisor(lowering, op):
         return wide_quotient(lowering.build, operands[0], lowering.value(divisor))
@@ -301,8 +301,7 @@ _MOST_PARITY = 1 << 23
 
 @rules(*_NAMES)
 def lower_function(lowering: TtirLowering, op: Op) -> TtirValue:
-    operands = [lowering.value(operand) for operand in op.operands]
-    return library_function(lowering.build, _NAMES[type(op)], *operands)
+    return library_function(lowering.build, _NAMES[type(op)], *lowering.tiles(op.operands))
 
 
 @rules(*_INSTRUCTIONS)

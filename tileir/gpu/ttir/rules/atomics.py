@@ -44,7 +44,7 @@ def lower_atomic_red_view(lowering: TtirLowering, op: atomics.AtomicRedView) -> 
 def _places(lowering: TtirLowering, op: atomics.AtomicRedView | Multimem) -> tuple[TtirValue, TtirValue | None]:
     """Return the address of each element of the tile, in all its dimensions, and whether it lies in the tensor (None:
     all do)."""
-    tile = TileElements.at(lowering, lowering.view(op.view), [lowering.value(index) for index in op.index], op.inbounds)
+    tile = TileElements.at(lowering, lowering.view(op.view), lowering.tiles(op.index), op.inbounds)
     tile = replace(tile, kept=range(len(tile.axes)))
     return tile.pointers(), tile.inside()
 

@@ -61,7 +61,7 @@ Count = tuple[tuple[TtirValue, TtirValue, TtirValue], Callable[[TtirValue], Ttir
 
 
 def _count_of(lowering: TtirLowering, op: control.For) -> Count:
-    lower, upper, step = (lowering.value(bound) for bound in (op.lower, op.upper, op.step))
+    lower, upper, step = lowering.tiles((op.lower, op.upper, op.step))
     if lower.type.bits < 32 or (op.unsigned and lower.type.bits < 64):
         return _widened(lowering, op, lower, upper, step)
     if not op.unsigned and _ends_inside(lowering, upper, step):

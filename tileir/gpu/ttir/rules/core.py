@@ -54,8 +54,7 @@ def lower_iota(lowering: TtirLowering, op: core.Iota) -> TtirValue:
 
 @rules(core.Select)
 def lower_select(lowering: TtirLowering, op: core.Select) -> TtirValue:
-    condition, first, second = (lowering.value(value) for value in (op.cond, op.val_if_true, op.val_if_false))
-    return lowering.build.select(condition, first, second)
+    return lowering.build.select(*lowering.tiles((op.cond, op.val_if_true, op.val_if_false)))
 
 
 @rules(core.Offset)

@@ -112,10 +112,9 @@ def lower_asin(lowering: TtirLowering, op: extension.Asin) -> TtirValue:
 @rules(extension.ExternElementwise)
 def lower_extern_elementwise(lowering: TtirLowering, op: extension.ExternElementwise) -> TtirValue:
     _require_signature(lowering, op)
-    values = [lowering.value(value) for value in op.args]
     return lowering.build.op(
         "tt.extern_elementwise",
-        *values,
+        *lowering.tiles(op.args),
         type=lowering.type_of(op.result),
         libname="",
         libpath="",

@@ -29,7 +29,7 @@ the vendor's own code (spec: matmul#mmaf)."""
 @rules(MmaF)
 def lower_mmaf(lowering: TtirLowering, op: MmaF) -> TtirValue:
     build, element, arch = lowering.build, op.lhs.type.element, lowering.arch
-    lhs, rhs, acc = (lowering.value(value) for value in (op.lhs, op.rhs, op.acc))
+    lhs, rhs, acc = lowering.tiles((op.lhs, op.rhs, op.acc))
     if element in NATIVE:
         return _product_of_bytes(lowering, op, lhs, rhs, acc)
     precision = TF32 if element is t.TF32 and arch.multiplies_tf32 else IEEE
@@ -53,7 +53,7 @@ def _product_of_bytes(lowering: TtirLowering, op: MmaF, lhs: TtirValue, rhs: Tti
 def lower_mmaf_scaled(lowering: TtirLowering, op: MmaFScaled) -> TtirValue:
     """Lower a scaled product; a batch of one is none, as for products without scales."""
     build, batch = lowering.build, op.lhs.type.shape[:-2]
-    values = [lowering.value(value) for value in (op.lhs, op.rhs, op.acc, op.lhs_scale, op.rhs_scale)]
+    values = lowering.tiles((op.lhs, op.rhs, op.acc, op.lhs_scale, op.rhs_scale))
     if batch == (1,):
         values = [build.reshape(value, *value.type.shape[1:]) for value in values]
     lhs, rhs, acc, lhs_scale, rhs_scale = values

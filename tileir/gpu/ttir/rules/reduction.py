@@ -37,7 +37,7 @@ rules: Rules[Lower] = Rules()
 
 @rules(Reduce, Scan)
 def lower_fold(lowering: TtirLowering, op: Reduce | Scan) -> None:
-    values = [lowering.value(source) for source in op.sources]
+    values = lowering.tiles(op.sources)
     if values[0].type.shape[op.dim] == 1:
         results = values
     elif (region := _region(lowering, op)) is not None:
@@ -88,7 +88,7 @@ def _straight(lowering: TtirLowering, block: ir.Block) -> list[TtirValue]:
             sides = zip(_straight(lowering, op.then), _straight(lowering, op.otherwise))
             for output, (first, second) in zip(op.outputs, sides):
                 lowering.bind(output, lowering.build.select(condition, first, second))
-    return [lowering.value(value) for value in end.operands]
+    return lowering.tiles(end.operands)
 
 
 def _is_scalar(region: TtirBlock) -> bool:
@@ -119,7 +119,7 @@ def _one_by_one(lowering: TtirLowering, op: Reduce | Scan, values: Sequence[Ttir
         *operations, end = block.ops
         for operation in operations:
             lowering.lower(operation)
-        return [lowering.value(value) for value in end.operands]
+        return lowering.tiles(end.operands)
 
     def along(lane: TtirValue, results: list[TtirValue]) -> list[TtirValue]:
         """Take all elements along `dim` at one of the other places."""

@@ -38,15 +38,14 @@ def lower_cat(lowering: TtirLowering, op: Cat) -> TtirValue:
 
 @rules(Extract)
 def lower_extract(lowering: TtirLowering, op: Extract) -> TtirValue:
-    numbers = [lowering.value(index) for index in op.indices]
+    numbers = lowering.tiles(op.indices)
     return taken(lowering.build, lowering.value(op.source), op.result.type.shape, numbers)
 
 
 @rules(Insert)
 def lower_insert(lowering: TtirLowering, op: Insert) -> TtirValue:
-    numbers = [lowering.value(index) for index in op.indices]
     whole, part = lowering.value(op.destination), lowering.value(op.source)
-    return put(lowering.build, whole, part, numbers)
+    return put(lowering.build, whole, part, lowering.tiles(op.indices))
 
 
 # ---------------------------------------------------------------- bit streams

@@ -81,7 +81,7 @@ def _bind_extents(lowering: TtirLowering, results: Sequence[core.Value], extents
 
 @rules(views.LoadView)
 def lower_load_view(lowering: TtirLowering, op: views.LoadView) -> TtirValue:
-    view, indices = lowering.view(op.view), [lowering.value(index) for index in op.index]
+    view, indices = lowering.view(op.view), lowering.tiles(op.index)
     if view.descriptor is not None and descriptors.loads(lowering, op):
         loaded = descriptors.loaded(lowering, view, indices)
     else:
@@ -104,7 +104,7 @@ def _gathered(lowering: TtirLowering, op: views.LoadView, view: LoweredTileView,
 @rules(views.StoreView)
 def lower_store_view(lowering: TtirLowering, op: views.StoreView) -> None:
     """Write the elements of the tile that lie in the tensor."""
-    view, indices = lowering.view(op.view), [lowering.value(index) for index in op.index]
+    view, indices = lowering.view(op.view), lowering.tiles(op.index)
     values = transfers.to_memory(lowering.build, view.type.element, lowering.value(op.tile))
     values = lowering.build.reshape(values, *(count for count in view.type.tile_shape if count > 1))
     if view.descriptor is not None and descriptors.stores(lowering, op, view):

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 from tileir.gpu.ttir.ir.builder import Builder, MemoryOrder
 from tileir.gpu.ttir.ir.code import TtirType, TtirValue
-from tileir.gpu.ttir.lib import transfers
+from tileir.gpu.ttir.lib.memory import block_memory, padding
 from tileir.gpu.ttir.lib.tiling import TileElements
-from tileir.gpu.ttir.lib.transfers import block_memory
 from tileir.gpu.ttir.lib.words import Word, word_of
 from tileir.gpu.ttir.lowering import ConstantMemory, Lower, TtirLowering
 from tileir.ir import types as t
@@ -114,7 +113,7 @@ def lower_load_reduce(lowering: TtirLowering, op: multimem.MultimemLoadReduceVie
         found = (found >> words.shift).resized("i16")
     result = found.as_float(words.element.name)
     if words.mask is not None:
-        outside = transfers.padding(lowering, op, lowering.view(op.view).type)
+        outside = padding(lowering, op, lowering.view(op.view).type)
         result = lowering.build.select(words.mask, result, lowering.build.bits(result.type, outside))
     return result
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tileir.gpu.ttir.forms import stored
 from tileir.gpu.ttir.ir.code import I32, TtirValue
-from tileir.gpu.ttir.lib.transfers import from_memory
+from tileir.gpu.ttir.lib.memory import from_memory
 from tileir.gpu.ttir.lowering import ConstantMemory, GlobalMemory, Lower, TtirLowering
 from tileir.ir import types as t
 from tileir.ir.rules import Rules

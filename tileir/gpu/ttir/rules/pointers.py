@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from tileir.gpu.ttir.ir.builder import MemoryOrder
 from tileir.gpu.ttir.ir.code import TtirValue
-from tileir.gpu.ttir.lib import transfers
-from tileir.gpu.ttir.lib.transfers import aligned, block_memory
+from tileir.gpu.ttir.lib import scalars
+from tileir.gpu.ttir.lib.memory import block_memory, from_memory, to_memory
+from tileir.gpu.ttir.lib.words import Word
 from tileir.gpu.ttir.lowering import HIDDEN_ALIGNMENT, Lower, TtirLowering
 from tileir.ir import core
 from tileir.ir import types as t
@@ -31,16 +32,16 @@ def lower_token(lowering: TtirLowering, op: Op) -> None:
 def lower_load_ptr(lowering: TtirLowering, op: pointers.LoadPtr) -> TtirValue:
     build, element = lowering.build, pointee(op.source)
     mask, padding = lowering.optional(op.mask), lowering.optional(op.paddingValue)
-    other = None if padding is None else transfers.to_memory(build, element, padding)
+    other = None if padding is None else to_memory(build, element, padding)
     found = build.load(lowering.value(op.source), mask, other, MemoryOrder.of(op))
     if element is t.F4E2M1FN:
         found = build.op("arith.andi", found, build.integer(found.type, 15))
-    return transfers.from_memory(build, element, found)
+    return from_memory(build, element, found)
 
 
 @rules(pointers.StorePtr)
 def lower_store_ptr(lowering: TtirLowering, op: pointers.StorePtr) -> None:
-    elements = transfers.to_memory(lowering.build, pointee(op.destination), lowering.value(op.value))
+    elements = to_memory(lowering.build, pointee(op.destination), lowering.value(op.value))
     places, mask = lowering.value(op.destination), lowering.optional(op.mask)
     lowering.build.store(places, elements, mask, MemoryOrder.of(op))
 
@@ -65,7 +66,8 @@ def lower_alloca(lowering: TtirLowering, op: pointers.Alloca) -> TtirValue:
     more = alignment - HIDDEN_ALIGNMENT if alignment > HIDDEN_ALIGNMENT else 0
     address = block_memory(lowering, element.memory_size(op.num_elem) + more)
     if more:
-        address = aligned(lowering, address, alignment)
+        number = Word(lowering.build, lowering.build.cast("tt.ptr_to_int", address, "i64"))
+        address = scalars.moved(lowering, address, (-number & (alignment - 1)).value)
     return lowering.build.bitcast(address, lowering.type_of(op.result).element)
 
 

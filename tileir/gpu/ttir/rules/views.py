@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from tileir.gpu.ttir.forms import LoweredTensorView, LoweredTileView, stored
 from tileir.gpu.ttir.ir.builder import MemoryOrder
 from tileir.gpu.ttir.ir.code import TtirValue
-from tileir.gpu.ttir.lib import descriptors, scalars, transfers
+from tileir.gpu.ttir.lib import descriptors, scalars
+from tileir.gpu.ttir.lib.memory import from_memory, padding, to_memory
 from tileir.gpu.ttir.lib.nibbles import load_nibbles, store_nibbles
 from tileir.gpu.ttir.lib.tiling import TileElements
 from tileir.gpu.ttir.lowering import Lower, TtirLowering
@@ -87,13 +88,13 @@ def lower_load_view(lowering: TtirLowering, op: views.LoadView) -> TtirValue:
     else:
         loaded = _gathered(lowering, op, view, TileElements.at(lowering, view, indices, op.inbounds))
     if not (view.type.element is t.TF32 and lowering.users.only_multiplied(op.tile)):
-        loaded = transfers.from_memory(lowering.build, view.type.element, loaded)
+        loaded = from_memory(lowering.build, view.type.element, loaded)
     return lowering.build.reshape(loaded, *view.type.tile_shape)
 
 
 def _gathered(lowering: TtirLowering, op: views.LoadView, view: LoweredTileView, tile: TileElements) -> TtirValue:
     """Return the tile as it lies in memory, without dimensions of one element, by the addresses of its elements."""
-    outside, order = transfers.padding(lowering, op, view.type), MemoryOrder.of(op)
+    outside, order = padding(lowering, op, view.type), MemoryOrder.of(op)
     if view.type.element is t.F4E2M1FN:
         return load_nibbles(tile, outside, order)
     pointers = tile.pointers()
@@ -105,7 +106,7 @@ def _gathered(lowering: TtirLowering, op: views.LoadView, view: LoweredTileView,
 def lower_store_view(lowering: TtirLowering, op: views.StoreView) -> None:
     """Write the elements of the tile that lie in the tensor."""
     view, indices = lowering.view(op.view), lowering.tiles(op.index)
-    values = transfers.to_memory(lowering.build, view.type.element, lowering.value(op.tile))
+    values = to_memory(lowering.build, view.type.element, lowering.value(op.tile))
     values = lowering.build.reshape(values, *(count for count in view.type.tile_shape if count > 1))
     if view.descriptor is not None and descriptors.stores(lowering, op, view):
         descriptors.store(lowering, view, indices, values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import I32, TtirValue
 from tileir.gpu.ttir.lib import scalars
-from tileir.gpu.ttir.lib.words import Word, word_of
+from tileir.gpu.ttir.lib.words import word_of
 from tileir.gpu.ttir.lowering import HIDDEN_ALIGNMENT, BlockMemory, TtirLowering
 from tileir.ir import types as t
 from tileir.ir.core import Op
@@ -40,13 +40,6 @@ def _grid(lowering: TtirLowering) -> tuple[TtirValue, TtirValue]:
         own = scalars.total(lowering, scalars.product(lowering, own, extent), place)
         count = scalars.product(lowering, count, extent)
     return count, own
-
-
-def aligned(lowering: TtirLowering, address: TtirValue, alignment: int) -> TtirValue:
-    """Return the next multiple of `alignment`."""
-    build = lowering.build
-    up = -Word(build, build.cast("tt.ptr_to_int", address, "i64")) & (alignment - 1)
-    return scalars.moved(lowering, address, up.value)
 
 
 def from_memory(build: Builder, element: t.ElementType | t.PointerType, loaded: TtirValue) -> TtirValue:

@@ -262,6 +262,55 @@ def test_factors_are_rounded_to_tf32_as_the_conversion_says(m, mode, turned):
         assert np.array_equal(*both, equal_nan=True)
 
 
+def gathered(element: str) -> str:
+    """Return the product of a left factor that is gathered under a mask: its rows change places in pairs."""
+    text, tile = program(element), f"tile<{TILE}x{TILE}x{{}}>".format
+    load = next(line for line in text.splitlines() if "load_view_tko weak %a_tiles" in line)
+    whole = "broadcast %{0}_one : tile<1x1x{1}> -> " + tile("{1}")
+    repeated = "%{0}_one = reshape %{0} : tile<{1}> -> tile<1x1x{1}>\n%{0}_all = " + whole
+    lanes = "%{0} = reshape %lanes : tile<{2}xi32> -> tile<{1}xi32>\n%{0}_all = broadcast %{0} : tile<{1}xi32> -> "
+    lines = [
+        f"%size = constant <i32: {TILE}> : tile<i32>\n%lanes = iota : tile<{TILE}xi32>",
+        "%first_row = muli %x, %size : tile<i32>\n%first_k = muli %i, %size : tile<i32>",
+        *(repeated.format(name, "i32") for name in ("first_row", "first_k", "m", "k")),
+        repeated.format("a", f"ptr<{element}>"),
+        lanes.format("down", f"{TILE}x1", TILE) + tile("i32"),
+        lanes.format("along", f"1x{TILE}", TILE) + tile("i32"),
+        f"%flips = constant <i32: 1> : {tile('i32')}\n%lines = addi %first_row_all, %down_all : {tile('i32')}",
+        f"%rows = xori %lines, %flips : {tile('i32')}",
+        f"%columns = addi %first_k_all, %along_all : {tile('i32')}",
+        f"%begins = muli %rows, %k_all : {tile('i32')}\n%places = addi %begins, %columns : {tile('i32')}",
+        f"%row_mask = cmpi less_than %rows, %m_all, signed : {tile('i32')} -> {tile('i1')}",
+        f"%column_mask = cmpi less_than %columns, %k_all, signed : {tile('i32')} -> {tile('i1')}",
+        f"%mask = andi %row_mask, %column_mask : {tile('i1')}",
+        f"%from = offset %a_all, %places : {tile(f'ptr<{element}>')}, {tile('i32')} -> {tile(f'ptr<{element}>')}",
+        f"%padding = constant <{element}: 0.0> : {tile(element)}",
+        f"%ta, %t0 = load_ptr_tko weak %from, %mask, %padding : {tile(f'ptr<{element}>')}, {tile('i1')}, "
+        f"{tile(element)} -> {tile(element)}, token",
+    ]
+    return text.replace(load, "\n".join(lines))
+
+
+@pytest.mark.parametrize("element", ["f32", "bf16"])
+@pytest.mark.parametrize("number", [1.0, np.inf, np.nan])
+def test_rows_of_zeros_are_left_out_only_where_they_add_zeros(element, number):
+    text, (m, n, k) = gathered(element), (TILE, 40, 1100)
+    ((plan,), (other,)) = (plan_of_text(text, *off).body.products.values() for off in ((), ("rows of zeros",)))
+    assert plan.panels.skips_zeros is not plan.size.uses_matrix_unit
+    assert not other.panels.skips_zeros
+    kernel = tileir.parse(text)["k"]
+    for rows, place in ((3, 0), (9, 1099), (17, 700), (32, 5)):
+        a, b = numbers(m, k, element, 1), numbers(k, n, element, 2)
+        a[rows:], b[place, 7] = 0, number
+        a[20, 900:], a[25, 600] = 2, -0.0  # rows of zeros at first; a zero with a sign
+        both = [np.full((m, n), 7, np.float32) for _ in range(2)]
+        for c, target in zip(both, ("cpu", "interp")):
+            kernel.launch((1, 2), a, b, c, m, n, k, -(-k // TILE), target=target)
+        assert np.array_equal(*both, equal_nan=True)
+        signs = [np.signbit(c[~np.isnan(c)]) for c in both]
+        assert np.array_equal(*signs)
+
+
 def test_a_kernel_that_numbers_its_tiles_itself_has_panels_for_a_group_of_rows():
     own = "%sum_xy = addi %x, %y : tile<i32>\n  %three = constant <i32: 3> : tile<i32>\n"
     own += "  %q = remi %sum_xy, %three signed : tile<i32>\n  %zero ="

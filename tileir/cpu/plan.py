@@ -42,6 +42,7 @@ STRATEGIES = {
     "streams": "large stores bypass the cache",
     "deferred products": "tiles of several iterations are multiplied at once",
     "kept panels": "packed tiles stay for the next tile blocks",
+    "rows of zeros": "blocks of rows at the end of a gathered left factor that are zeros are not multiplied",
     "few rows": "products of few rows read the right factor from memory into registers",
     "runs of few rows": "tiles of several iterations are multiplied at once where rows are few",
     "plain extremes": "the largest or smallest of a row is found by one comparison for each element",
@@ -151,7 +152,7 @@ def plan_of(
     kept = unchanged(entry, streams) if checks is not CheckLevel.OFF and coarsening is None else None
     if "kept panels" in off:
         kept = None
-    products, band = planner.products(body.fusion, kept is not None)
+    products, band = planner.products(body.fusion, body.loads, kept is not None)
     placement = CallPlacement(entry.body)
     called = {op: placement.sizes.callee(op) for op in reachable(entry) if isinstance(op, Call)}
     return KernelPlan(
@@ -192,7 +193,7 @@ class _Planner:
             {} if self.strict or "live extents" in self.off else live_extents(fusion, used),
             self._expressions(fusion),
             reused,
-            self.products(fusion, keeps=False)[0],
+            self.products(fusion, loads, keeps=False)[0],
             {op: self._reduction(fusion, op) for op in fusion.operations if isinstance(op, _REDUCTIONS)},
         )
 
@@ -208,8 +209,8 @@ class _Planner:
         ops = {op for op, _ in loads.readers.uses(tile)} | set(fusion.users(tile))
         return any(isinstance(op, (ProductOp, shapes.Permute)) for op in ops)
 
-    def products(self, fusion: Fusion, keeps: bool) -> tuple[dict[Op, ProductPlan], int]:
-        return ProductPolicy(self.target, self.strict, self.off).plans(fusion, keeps)
+    def products(self, fusion: Fusion, loads: Loads, keeps: bool) -> tuple[dict[Op, ProductPlan], int]:
+        return ProductPolicy(self.target, self.strict, self.off).plans(fusion, loads, keeps)
 
     def coarsening(self, body: Block, plan: FunctionPlan) -> Coarsening | None:
         """Decide how tile blocks may be run as one."""

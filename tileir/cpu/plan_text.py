@@ -161,6 +161,8 @@ def _product(function: FunctionPlan, op: ProductOp) -> Iterator[str]:
 def _panels(plan: PanelPlan) -> Iterator[str]:
     if plan.is_deferred:
         yield f"deferred: tiles of {plan.tiles} iterations are packed along K, then multiplied at once"
+    if plan.skips_zeros:
+        yield "blocks of rows behind the last number other than 0 are left out, if the right factor is finite"
     if plan.left is None:
         yield f"packed tiles of the right factor stay for other tile blocks, {_room(plan.right)}"
     elif plan.left.is_tagged and plan.right.is_tagged:

@@ -8,6 +8,7 @@ from functools import partial
 
 from llvmlite import ir
 
+from tileir.cpu.emit.algebra import call_intrinsic
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.tiles import Window
@@ -47,6 +48,9 @@ class LoopProduct:
     number: ir.Value
     last: ir.Value
     """An i1 that is set in the last iteration of the loop."""
+    active: ir.Value | None = None
+    """The stack cell of the number of rows in front of those that have been zeros in all panels, if they are looked
+    for."""
     together: ir.Value | None = None
     """An i64: for so many panels tiles are put together, as no sum can saturate. None if none ever does."""
 
@@ -54,6 +58,8 @@ class LoopProduct:
         """Forget what is packed, where the loop begins."""
         for cell in (self.filled, self.number):
             builder.store(I64(0), cell)
+        if self.active is not None:
+            builder.store(I64(self.plan.size.rows), self.active)
         if self.run is not None:
             self.run.begin(builder)
 
@@ -132,7 +138,8 @@ def new_loop_product(emit: Emitter, product: Product, plan: PanelPlan) -> LoopPr
     )
     assert right is not None
     run = None if plan.run is None and transposed is None else new_run(emit)
-    return LoopProduct(product, plan, left, right, transposed, run, emit.stack(I64), emit.stack(I64), I1(1))
+    filled, number, active = emit.stack(I64), emit.stack(I64), emit.stack(I64) if plan.skips_zeros else None
+    return LoopProduct(product, plan, left, right, transposed, run, filled, number, I1(1), active)
 
 
 # ---------------------------------------------------------------- one product
@@ -292,7 +299,10 @@ class Multiplication:
             bases = [self.acc.base]
             if self.flips:
                 bases.append(self._flip_correction(shape, right, some))
-            multiply(emit, product, shape, size, (left, right), sums, bases, needed, some, ahead=is_deferred)
+            rows, columns = needed
+            if loop is not None and loop.active is not None and some is not None and left.by_step == 1:
+                rows = self._active_rows(loop.active, left, right, some)
+            multiply(emit, product, shape, size, (left, right), sums, bases, (rows, columns), some, ahead=is_deferred)
 
         if loop is not None and is_deferred:
             loop.advance(emit, self.acc, self.shape.k // product.group, steps, multiply_steps)
@@ -300,6 +310,66 @@ class Multiplication:
         multiply_steps(self.sums, None if steps is None else (steps, shape.k))
         if loop is not None:
             loop.next_panel(emit.builder)
+
+    # ------------------------------------------------------------ rows of zeros
+
+    def _active_rows(self, active: ir.Value, left: Panel, right: Panel, some: tuple[ir.Value, int]) -> ir.Value:
+        """Return the number of rows, in whole blocks, in front of those that have been zeros in all panels of the loop
+        so far: what they add is 0, unless the right factor has an infinity or NaN."""
+        emit, builder, rows = self.emit, self.emit.builder, self.size.rows
+        whole = builder.and_(builder.add(self.left.lines_needed, I64(rows - 1)), I64(-rows))
+        before, found = builder.load(active, typ=I64), emit.stack(I64)
+        builder.store(whole, found)
+        with emit.when(builder.icmp_unsigned("<", before, whole)):
+            with emit.counted(before, whole, rows) as passed:
+                end = builder.sub(builder.add(whole, before), passed)
+                first = builder.sub(end, I64(rows))
+                is_last = builder.icmp_unsigned("==", builder.load(found, typ=I64), end)
+                with emit.when(is_last), emit.when(self._is_zero(left, first, some)):
+                    builder.store(first, found)
+            are_fewer = builder.icmp_unsigned("<", builder.load(found, typ=I64), whole)
+            with emit.when(are_fewer), emit.when(builder.not_(self._is_finite(right, some[0]))):
+                builder.store(whole, found)
+            builder.store(builder.load(found, typ=I64), active)
+        return builder.load(active, typ=I64)
+
+    def _is_zero(self, left: Panel, row: ir.Value, some: tuple[ir.Value, int]) -> ir.Value:
+        """Return an i1 that is set if a block of rows holds nothing but 0, without a sign."""
+        steps, divisor = some
+        lanes, builder = min(self.size.lanes, divisor), self.emit.builder
+        kind = ir.VectorType(ir.IntType(self.product.element.memory_bits * self.product.group), lanes)
+        block, seen = left.block(builder, self.product, row), self.emit.stack(kind)
+        builder.store(ir.Constant(kind, None), seen)
+        with self.emit.counted(I64(0), steps, lanes) as step:
+            for line in range(self.size.rows):
+                words = self._words(block, builder.add(step, I64(line * left.by_line)), kind)
+                builder.store(builder.or_(builder.load(seen, typ=kind), words), seen)
+        bits = call_intrinsic(builder, "llvm.vector.reduce.or", kind.element, [builder.load(seen, typ=kind)])
+        return builder.icmp_unsigned("==", bits, kind.element(0))
+
+    def _is_finite(self, right: Panel, steps: ir.Value) -> ir.Value:
+        """Return an i1 that is set if all numbers of the needed columns are finite."""
+        builder, element, lanes = self.emit.builder, self.product.element, self.size.lanes
+        kind = ir.VectorType(ir.IntType(element.memory_bits), lanes * self.product.group)
+        flags = ir.VectorType(I1, kind.count)
+        exponent = ((1 << element.layout.exponent) - 1) << element.layout.fraction
+        largest, seen = ir.Constant(kind, [exponent] * kind.count), self.emit.stack(flags)
+        builder.store(ir.Constant(flags, None), seen)
+        with self.emit.counted(I64(0), self.right.lines_needed, self.size.columns) as column:
+            strip = right.block(builder, self.product, column)
+            with self.emit.counted(I64(0), steps) as step:
+                for vector in range(self.size.vectors):
+                    place = builder.add(builder.mul(step, I64(right.by_step)), I64(vector * lanes))
+                    numbers = builder.and_(self._words(strip, place, kind), largest)
+                    is_special = builder.icmp_unsigned("==", numbers, largest)
+                    builder.store(builder.or_(builder.load(seen, typ=flags), is_special), seen)
+        return builder.not_(call_intrinsic(builder, "llvm.vector.reduce.or", I1, [builder.load(seen, typ=flags)]))
+
+    def _words(self, base: ir.Value, place: ir.Value, kind: ir.VectorType) -> ir.Value:
+        builder, word = self.emit.builder, self.product.word
+        return builder.load(builder.gep(base, [place], source_etype=word), typ=kind, align=4)
+
+    # ------------------------------------------------------------ the depth
 
     def _steps(self) -> ir.Value | None:
         """Return the number of steps to make, None for all: beyond `depth` to the next multiple of the unrolled ones,

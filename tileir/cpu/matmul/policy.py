@@ -22,6 +22,7 @@ from math import prod
 from tileir.analysis.effects import access_of, effects_of, reachable
 from tileir.analysis.structure import carried_arguments, enclosing_loop, home_of, is_visible
 from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.emit.elements import I32, memory_type
 from tileir.cpu.emit.record import COLUMNS
 from tileir.cpu.llvm.engine import Host
@@ -30,7 +31,7 @@ from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
 from tileir.ir.core import Op, Value
 from tileir.ir.effects import Effect
-from tileir.ops import control, conversion, core, matmul, shapes, views
+from tileir.ops import control, conversion, core, matmul, pointers, shapes, views
 from tileir.ops.module import Entry
 
 ProductOp = matmul.MmaF | matmul.MmaI | matmul.MmaFScaled
@@ -165,6 +166,9 @@ class PanelPlan:
     transposed: PanelRoom | None = None
     """Panels of few rows, if a matrix unit makes the transposed product with them."""
 
+    skips_zeros: bool = False
+    """True if blocks of rows behind the last number other than 0 are looked for, and left out."""
+
     @property
     def is_deferred(self) -> bool:
         return self.tiles > 1
@@ -196,7 +200,7 @@ class ProductPolicy:
     strict: bool = False
     without: frozenset[str] = field(default_factory=frozenset)
 
-    def plans(self, fusion: Fusion, keeps: bool) -> tuple[dict[Op, ProductPlan], int]:
+    def plans(self, fusion: Fusion, loads: Loads, keeps: bool) -> tuple[dict[Op, ProductPlan], int]:
         """Plan the products of a function; return the columns of a band of tile blocks as well. `keeps`: the function
         is an entry that may keep panels."""
         found: dict[Op, ProductPlan] = {op: self.plan(op) for op in fusion.operations if isinstance(op, ProductOp)}
@@ -204,7 +208,10 @@ class ProductPolicy:
         for loop in loops if "deferred products" not in self.without else ():
             for op in deferrable(fusion, loop):
                 ways = 1 if _runs_in_bands(op, axes) else WAYS
-                found[op] = replace(found[op], panels=self._deferral(loop, op, found[op], keeps, ways))
+                panels = self._deferral(loop, op, found[op], keeps, ways)
+                if panels is not None and self._skips_zeros(op, loads, panels):
+                    panels = replace(panels, skips_zeros=True)
+                found[op] = replace(found[op], panels=panels)
         return found, self._keep_right_factors(fusion, found) if keeps else COLUMNS
 
     def plan(self, op: ProductOp) -> ProductPlan:
@@ -263,6 +270,15 @@ class ProductPolicy:
             if waits and size.uses_matrix_unit
             else None,
         )
+
+    def _skips_zeros(self, op: DeferrableOp, loads: Loads, panels: PanelPlan) -> bool:
+        """Return whether the left factor is likely to end in rows of zeros, which add nothing to sums that start from
+        0: it is gathered under a mask."""
+        load = op.lhs.op
+        is_gathered = isinstance(load, pointers.LoadPtr) and load.mask is not None and not loads.regions[load].is_box
+        starts_from_zero = isinstance(op, matmul.MmaF) and panels.first is not None and is_zero(panels.first)
+        is_allowed = "rows of zeros" not in self.without and not self.strict
+        return is_allowed and is_gathered and starts_from_zero and not panels.size.uses_matrix_unit
 
     # ------------------------------------------------------------ right factors that stay
 

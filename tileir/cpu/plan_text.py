@@ -117,6 +117,8 @@ def _access(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> I
         yield f"{form}, {_PLACES[function.loads.placement(access.result)]}"
         if access.result in function.masked:
             yield "under a mask where it is cut"
+        if not any(access.result in op.operands for op in function.products):
+            yield from _next_one(plan, function, access)
     else:
         is_later = function.fusion.loop_of(access.op) is not access.op
         yield f"{form}, written to memory" + " in the loop of a later store" * is_later
@@ -131,13 +133,17 @@ def _form(function: FunctionPlan, access: MemoryAccess) -> str:
 
 
 def _policy(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> Iterator[str]:
+    following = list(_next_one(plan, function, access))
+    if not following and access.op in plan.streams:
+        yield "past the cache, if the launch stores much that it does not read"
+    yield from following
+
+
+def _next_one(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> Iterator[str]:
     is_single = plan.coarsening is None and not plan.strict
     place = next_place(function.loads.regions[access.op]) if is_single else None
     if place is not None:
-        where, what = ("", "iteration") if place.turn else ("in a grid of one dimension ", "tile block")
-        yield f"{where}prefetches what the next {what} reads and writes"
-    elif access.op in plan.streams:
-        yield "past the cache, if the launch stores much that it does not read"
+        yield f"that of the next {'iteration' if place.turn else 'tile block of a row of them'} is prefetched meanwhile"
 
 
 # ---------------------------------------------------------------- products

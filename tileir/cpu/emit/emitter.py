@@ -80,6 +80,10 @@ class Emitter:
     """The loads that read an element of memory only where it may be read."""
     streamed: set[ir.Instruction] = field(default_factory=set)
     """The stores that bypass the cache where they become vectors, which are aligned."""
+    ahead: dict[ir.Instruction, ir.Value] = field(default_factory=dict)
+    """For loads and stores, the distance in bytes to memory that is prefetched with them."""
+    _fetching: dict[ir.Value, tuple[int, set[Index]]] = field(default_factory=dict)
+    """The loop that prefetches memory at a distance, and the elements with which it does so."""
     _rare: bool = False
     _loops: int = 0
     """Begun so far."""
@@ -226,7 +230,8 @@ class Emitter:
         builder.cbranch(builder.icmp_unsigned("<", following, end), body, after)
         is_innermost = number == self._loops and builder.block is body
         if parallel and self._independent is not None and is_innermost and step == 1:
-            loop = BlockLoop(before, body, after, position, begin, end, self._independent, self.guarded, self.streamed)
+            marked = self._independent, self.guarded, self.streamed, self.ahead
+            loop = BlockLoop(before, body, after, position, begin, end, *marked)
             widen(builder, loop, host())
         builder.position_at_end(after)
 
@@ -235,6 +240,16 @@ class Emitter:
         if self._independent is not None:
             self._independent.add(id(access))
         return access
+
+    def fetch_with(self, access: ir.Instruction, distance: ir.Value | None, index: Index) -> None:
+        """Prefetch memory at a distance in bytes with a load or store of the element at `index`, once, in the first
+        loop that has such an access."""
+        if distance is None or self._rare:
+            return
+        loop, fetched = self._fetching.setdefault(distance, (self._loops, set()))
+        if loop == self._loops and index not in fetched:
+            fetched.add(index)
+            self.ahead[access] = distance
 
     @contextmanager
     def when(self, condition: ir.Value, likely: bool | None = None) -> Iterator[None]:
@@ -472,17 +487,6 @@ def _elements(extents: Sequence[Extent]) -> int | None:
 
 
 # ---------------------------------------------------------------- bytes of memory
-
-
-CACHE_LINE = 64
-"""Bytes of a line of the cache."""
-_SECOND_LEVEL, _DATA = 2, 1
-"""The cache to fetch into, and what is fetched, as ``llvm.prefetch`` counts."""
-
-
-def prefetch(builder: ir.IRBuilder, address: ir.Value) -> None:
-    """Prefetch the cache line at an address, which need not be memory."""
-    call_named(builder, "llvm.prefetch.p0", ir.VoidType(), [address, I32(0), I32(_SECOND_LEVEL), I32(_DATA)])
 
 
 def copy_bytes(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, length: ir.Value) -> None:

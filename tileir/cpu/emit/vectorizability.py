@@ -60,8 +60,10 @@ class BlockLoop:
     """The accesses that no other iteration depends on, by their identities."""
     guarded: Mapping[op.Instruction, GuardedLoad]
     """The loads of elements that may be outside of what may be read."""
-    streamed: Set[op.Instruction] = frozenset()
+    streamed: Set[op.Instruction]
     """The stores whose vectors bypass the cache: they are aligned from `begin` on."""
+    ahead: Mapping[op.Instruction, ir.Value]
+    """The distances in bytes to memory that is prefetched with accesses."""
 
     @cached_property
     def work(self) -> list[op.Instruction]:

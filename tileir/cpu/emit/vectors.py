@@ -11,6 +11,16 @@ from tileir.cpu.emit.elements import I16, I32
 from tileir.ir import types as t
 from tileir.ir.formats import FloatFormat
 
+CACHE_LINE = 64
+"""Bytes of a line of the cache."""
+_SECOND_LEVEL, _DATA = 2, 1
+"""The cache to fetch into, and what is fetched, as ``llvm.prefetch`` counts."""
+
+
+def prefetch(builder: ir.IRBuilder, address: ir.Value) -> None:
+    """Prefetch the cache line at an address, which need not be memory."""
+    call_named(builder, "llvm.prefetch.p0", ir.VoidType(), [address, I32(0), I32(_SECOND_LEVEL), I32(_DATA)])
+
 
 class Splat(ir.Constant):
     """A constant vector whose lanes all hold `element`."""

@@ -28,11 +28,13 @@ from tileir.cpu.emit.vectorizability import (
     width,
 )
 from tileir.cpu.emit.vectors import (
+    CACHE_LINE,
     Splat,
     broadcast,
     gather_masked,
     lanes_below,
     load_masked,
+    prefetch,
     scatter_masked,
     store_masked,
 )
@@ -316,6 +318,15 @@ class _Body:
         first = self._first(place)
         return self._builder.gep(first, [I64(copy * self._lanes_each)], source_etype=element) if copy else first
 
+    def _prefetch(self, each: op.Instruction, place: ir.Value, element: ir.Type, copy: int) -> None:
+        """Prefetch what lies ahead of a copy of an access to neighbours, a line of the cache at a time."""
+        distance, builder, size = self._code.loop.ahead.get(each), self._builder, byte_size(element) * self._lanes_each
+        if distance is None or self._mask is not None or self._guards or copy * size % CACHE_LINE:
+            return
+        for line in range(0, size, CACHE_LINE):
+            further = builder.add(self._code.fixed(distance), I64(line)) if line else self._code.fixed(distance)
+            prefetch(builder, builder.gep(place, [further], source_etype=I8))
+
     def _places(self, like: op.GEPInstr | None, base: ir.Value, index: ir.Value) -> ir.Value:
         """Return an address for each lane."""
         inbounds, element = (like.inbounds, like.source_etype) if like is not None else (False, I8)
@@ -341,6 +352,7 @@ class _Body:
         if step != byte_size(each.type):
             return self._gathered(each, vector, step, copy)
         place = self._address(address, each.type, copy)
+        self._prefetch(each, place, each.type, copy)
         if self._mask is None:
             return self._builder.load(place, typ=vector, align=each.align)
         return load_masked(self._builder, place, self._mask, vector, each.align)
@@ -376,6 +388,7 @@ class _Body:
     def _load_guarded(self, each: op.LoadInstr, guard: GuardedLoad, vector: ir.VectorType, copy: int) -> ir.Value:
         """Load neighbours of which some may be outside."""
         builder, place = self._builder, self._address(guard.place, each.type, copy)
+        self._prefetch(each, place, each.type, copy)
         if not self._guards:
             return builder.load(place, typ=vector, align=each.align)
         at, end = map(self._first, guard.inside.operands)
@@ -423,6 +436,7 @@ class _Body:
             places, mask = self._anywhere(each.operands[1], None, copy)
             return scatter_masked(self._builder, value, places, mask, each.align)
         place = self._address(each.operands[1], element, copy)
+        self._prefetch(each, place, element, copy)
         if self._mask is None:
             if each not in self._code.loop.streamed:
                 return self._builder.store(value, place, align=each.align)

@@ -14,8 +14,8 @@ from functools import reduce
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, memory_type
-from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, prefetch
-from tileir.cpu.emit.vectors import broadcast, interleaved, swaps
+from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.vectors import CACHE_LINE, broadcast, interleaved, prefetch, swaps
 from tileir.cpu.matmul.accumulators import Sums
 from tileir.cpu.matmul.microkernel import (
     LEFT,

@@ -13,8 +13,8 @@ from llvmlite import ir
 
 from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
-from tileir.cpu.emit.emitter import Emitter, prefetch
-from tileir.cpu.emit.vectors import broadcast
+from tileir.cpu.emit.emitter import Emitter
+from tileir.cpu.emit.vectors import broadcast, prefetch
 from tileir.cpu.matmul.accumulators import StoredSums, Sums
 from tileir.cpu.matmul.policy import Blocking, Shape
 from tileir.cpu.matmul.products import SIDE, Product

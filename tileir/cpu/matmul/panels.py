@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import FLOAT, HALF, I1, I8, I32, I64, Num, is_number, memory_type
-from tileir.cpu.emit.emitter import Emitter, Index, clear_bytes, prefetch
+from tileir.cpu.emit.emitter import Emitter, Index, clear_bytes
 from tileir.cpu.emit.tiles import Converted, ExpressionTile, Permuted, Tile, Window, distance, wide
-from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, rounded_to_tf32, transposed
+from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, prefetch, rounded_to_tf32, transposed
 from tileir.cpu.matmul.microkernel import Panel, put_column
 from tileir.cpu.matmul.policy import ROW_PADDING, PanelRoom
 from tileir.cpu.matmul.products import IN_BF16, SIDE, Product

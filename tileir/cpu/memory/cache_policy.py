@@ -10,24 +10,25 @@ A store and the loads before it prefetch for the next iteration or tile block. P
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from tileir.analysis.effects import MemoryAccess, access_of
+from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.expressions import Expression
 from tileir.analysis.structure import enclosing_loop
 from tileir.analysis.symbols import GridExtent, ScalarParameter
 from tileir.cpu.analysis.streams import NextPlace, next_place
 from tileir.cpu.emit.elements import I1, I8, I32, I64, is_number
-from tileir.cpu.emit.emitter import CACHE_LINE, Emitter, Index, least, prefetch
+from tileir.cpu.emit.emitter import Emitter, Index, least
 from tileir.cpu.emit.tiles import Tile, Window, fill, scalar, wide
+from tileir.cpu.emit.vectors import CACHE_LINE
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.copying import moved, rows_along, some
 from tileir.cpu.memory.lookup import counted
-from tileir.cpu.memory.regions import Box, located
+from tileir.cpu.memory.regions import Box
 from tileir.ir.core import Op
 from tileir.ops.control import For
 from tileir.ops.module import Entry
@@ -211,16 +212,15 @@ def _prefetched_place(lowering: Lowering, store: MemoryAccess) -> NextPlace | No
     return next_place(lowering.loads.regions[store.op]) if is_single else None
 
 
-def prefetch_next(lowering: Lowering, store: MemoryAccess) -> None:
-    """Prefetch the boxes of the next iteration or tile block at a store."""
-    place = _prefetched_place(lowering, store)
+def with_prefetches(lowering: Lowering, access: MemoryAccess, box: Box) -> Box:
+    """Return a box whose first reader or writer prefetches the box of the next iteration or tile block, if it is known
+    where that is and there is one."""
+    place = _prefetched_place(lowering, access)
     if place is None:
-        return
-    with lowering.emit.when(_goes_on(lowering, store.op, place)):
-        for access in _accesses(store):
-            found = next_place(lowering.loads.regions[access.op])
-            if found is not None and found.turn == place.turn:
-                _prefetch_box(lowering, access, _emitted(lowering, access.op, found.distance))
+        return box
+    distance, goes_on = _emitted(lowering, access.op, place.distance), _goes_on(lowering, access.op, place)
+    ahead = lowering.builder.select(goes_on, distance, I64(0))
+    return replace(box, window=replace(box.window, ahead=ahead))
 
 
 def _goes_on(lowering: Lowering, op: Op, place: NextPlace) -> ir.Value:
@@ -238,39 +238,6 @@ def _goes_on(lowering: Lowering, op: Op, place: NextPlace) -> ir.Value:
     for extent in lowering.grid[1:]:
         found = builder.and_(found, builder.icmp_unsigned("==", extent, I32(1)))
     return found
-
-
-def _accesses(store: MemoryAccess) -> Iterator[MemoryAccess]:
-    """Yield the loads between the store in front of one, in its block, and that one; then the one."""
-    assert store.op.parent is not None
-    loads: list[MemoryAccess] = []
-    for access in filter(None, map(access_of, store.op.parent.ops)):
-        if access.op is store.op:
-            break
-        loads = [] if access.writes else [*loads, access]
-    yield from loads
-    yield store
-
-
-def _prefetch_box(lowering: Lowering, access: MemoryAccess, distance: ir.Value) -> None:
-    """Prefetch the box of an access that many bytes further on."""
-    emit, builder = lowering.emit, lowering.builder
-    box = located(lowering, access)
-    assert isinstance(box, Box), "what has a next place is a box"
-    here, size = box.window, box.window.element.byte_size
-    memory = replace(here, base=builder.gep(here.base, [distance], source_etype=I8))
-    dim = row_dimension(memory, CACHE_LINE)
-    if dim is None:
-        return
-    shape = list(memory.type.shape)
-    shape[dim] = shape[dim] * size // CACHE_LINE
-
-    def ask(index: Index) -> None:
-        first = builder.mul(index[dim], I64(CACHE_LINE // size))
-        prefetch(builder, memory.address(emit, moved(index, dim, first)))
-
-    with emit.rarely():  # Prefetches have no form for vectors.
-        emit.loop_nest(shape, ask)
 
 
 def _emitted(lowering: Lowering, op: Op, form: Expression) -> ir.Value:

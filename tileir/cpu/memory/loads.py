@@ -28,7 +28,7 @@ from tileir.cpu.emit.tiles import (
     to_memory,
 )
 from tileir.cpu.lowering.state import Lowering
-from tileir.cpu.memory.cache_policy import row_dimension
+from tileir.cpu.memory.cache_policy import row_dimension, with_prefetches
 from tileir.cpu.memory.checks import check, check_each_pointer, may_access, row_is_fine
 from tileir.cpu.memory.copying import (
     clear,
@@ -60,7 +60,7 @@ def load(lowering: Lowering, access: MemoryAccess) -> None:
         return
     check(lowering, access, where)
     if isinstance(where, Box):
-        _load_box(lowering, access, access.result, where)
+        _load_box(lowering, access, access.result, with_prefetches(lowering, access, where))
     elif isinstance(where, MemoryRows):
         lowering.values[access.result] = _load_rows(lowering, access, where)
     else:
@@ -158,7 +158,7 @@ def _window_or_copy(
     base = either(builder, PTR, (memory.base, inside), (copy.base, left))
     strides = (either(builder, I64, (mine, inside), (dense, left)) for mine, dense in zip(memory.strides, copy.strides))
     known = either(builder, I64, (outside_arena, inside), (I64(0), left))
-    return Window(memory.type, base, tuple(strides), shared=True, known=known)
+    return Window(memory.type, base, tuple(strides), shared=True, known=known, ahead=memory.ahead)
 
 
 def _serves(builder: ir.IRBuilder, box: Box, extents: Sequence[Extent]) -> ir.Value:

@@ -27,7 +27,14 @@ from tileir.cpu.emit.tiles import (
     transposition_of,
 )
 from tileir.cpu.lowering.state import JoinedBlocks, Lowering
-from tileir.cpu.memory.cache_policy import StoredTile, prefetch_next, put_each, row_dimension, write_rows, write_tile
+from tileir.cpu.memory.cache_policy import (
+    StoredTile,
+    put_each,
+    row_dimension,
+    with_prefetches,
+    write_rows,
+    write_tile,
+)
 from tileir.cpu.memory.checks import check, check_each_pointer, check_pointers, may_access
 from tileir.cpu.memory.copying import bounded_nest, copy_part, copy_row, materialized_part
 from tileir.cpu.memory.elements import WORD, add_word, count_change, in_word, update_element
@@ -66,8 +73,7 @@ def store(lowering: Lowering, access: MemoryAccess) -> None:
     tile, where = lowering.tile(access.value), located(lowering, access)
     check(lowering, access, where)
     if isinstance(where, Box):
-        prefetch_next(lowering, access)
-        _store_box(lowering, access, tile, where)
+        _store_box(lowering, access, tile, with_prefetches(lowering, access, where))
     elif isinstance(where, MemoryRows):
         _store_rows(lowering, access, tile, where)
     else:
@@ -186,7 +192,7 @@ class _Written:
         assert access.value is not None, "a store has a value"
         box = located(lowering, access)
         assert isinstance(box, Box), "joint stores and longer tiles are boxes"
-        return _Written(access, lowering.tile(access.value), box)
+        return _Written(access, lowering.tile(access.value), with_prefetches(lowering, access, box))
 
     @property
     def target(self) -> StoredTile:
@@ -206,8 +212,6 @@ def _store_jointly(lowering: Lowering, stores: Sequence[_Written]) -> None:
     """Write tiles in one loop, straight to memory, where no element is written before it is read; else one after the
     other, through copies."""
     emit, builder, box = lowering.emit, lowering.builder, stores[0].box
-    for store in stores:
-        prefetch_next(lowering, store.access)
     if lowering.joined_first:
         _store_copies(lowering, stores)
         return

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 import pytest
 
@@ -27,6 +27,17 @@ def compile_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have each kernel compiled at its first launch. To be called before anything else is replaced."""
     nothing = _nothing_kept()
     monkeypatch.setattr(native, "shared_cache", lambda: nothing)
+
+
+def kernel_of(text: str) -> tileir.Kernel:
+    """Return the kernel @k of a program, made once for a test that calls this for each of many launches."""
+    return _kernel(text, native.shared_cache)
+
+
+@lru_cache(64)
+def _kernel(text: str, cache: Callable[[], Cache]) -> tileir.Kernel:
+    """What `compile_anew` puts there is another cache each time, and so is the kernel another."""
+    return tileir.parse(text)["k"]
 
 
 @cache

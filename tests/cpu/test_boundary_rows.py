@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from anew import kernel_of
 from ml_dtypes import bfloat16
 
 import tileir
@@ -41,9 +42,8 @@ def both(padding: str, m: int, n: int, gap: int, offset: int) -> bool:
     for target in ("interp", "cpu"):
         memory = np.random.default_rng(m).standard_normal(8 * stride + 2 * m * stride + 64, np.float32)
         source, result = memory[4 * stride + offset :], memory[4 * stride :]
-        tileir.parse(less_the_largest(padding))["k"].launch(
-            (-(-m // 2), -(-n // 512)), source, result, m, n, stride, target=target
-        )
+        grid = -(-m // 2), -(-n // 512)
+        kernel_of(less_the_largest(padding)).launch(grid, source, result, m, n, stride, target=target)
         results.append(memory.tobytes())
     return results[0] == results[1]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from anew import kernel_of
 from llvmlite import ir
 
 import tileir
@@ -118,7 +119,7 @@ def launched(
 def agrees(
     text: str, m: int, n: int, k: int, steps: int, element: str = "f32", turned=(False, False), **options: object
 ) -> None:
-    kernel = tileir.parse(text)["k"]
+    kernel = kernel_of(text)
     a = numbers(*((k, m) if turned[0] else (m, k)), element, 1)
     b = numbers(*((n, k) if turned[1] else (k, n)), element, 2)
     c = np.full((m, n), 7, {"f64": np.float64, "i8": np.int32}.get(element, np.float32))

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from anew import kernel_of
 
 import tileir
 from tests.cpu.anew import plan_of_text, planned
@@ -81,7 +82,7 @@ FORMS = list(product((16, 512), (False, True), (False, True)))
 
 def same(text: str, tile: int, looped: bool, arrays: list[np.ndarray], count: int) -> str:
     """Launch on both targets, on the arrays themselves; return what is said when both trap."""
-    kernel, pieces = tileir.parse(text)["k"], -(-count // tile)
+    kernel, pieces = kernel_of(text), -(-count // tile)
     before, found = [array.copy() for array in arrays], []
     for target, options in (("interp", {}), ("cpu", {"threads": 1})):
         said = ""

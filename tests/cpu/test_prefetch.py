@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from anew import kernel_of
 
 import tileir
 from tests.cpu.anew import compile_anew
@@ -52,7 +53,7 @@ def asked(monkeypatch):
 
 
 def agrees(text: str, grid: tuple[int, ...], rows: int, width: int, pieces: int, **options: object) -> None:
-    kernel = tileir.parse(text)["k"]
+    kernel = kernel_of(text)
     given = np.random.default_rng(0).standard_normal((rows, width), np.float32)
     results = []
     for target, words in (("cpu", options), ("interp", {})):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from anew import kernel_of
 
 import tileir
 from tests.cpu.anew import compile_anew, planned
@@ -93,7 +94,7 @@ def arrays(heads: int, rows: int, keys: int, element: str = "f32") -> list[np.nd
 def agrees(
     text: str, grid: tuple[int, ...], given: list[np.ndarray], steps: int | None = None, threads: int = 1
 ) -> None:
-    kernel, results = tileir.parse(text)["k"], []
+    kernel, results = kernel_of(text), []
     (heads, rows, _), keys = given[0].shape, given[1].shape[1]
     for target in ("cpu", "interp"):
         mine = [array.copy() for array in given]

@@ -14,6 +14,7 @@ from functools import partial
 import ml_dtypes
 import numpy as np
 import pytest
+from anew import kernel_of
 
 import tileir
 from tests.cpu.anew import planned, with_products
@@ -68,7 +69,7 @@ def integers(shape: tuple[int, int], element: str, seed: int) -> np.ndarray:
 
 
 def agrees(text: str, m: int, n: int, k: int, element: str = "bf16", turned_a: bool = False, steps: int = 0) -> None:
-    kernel, guard = tileir.parse(text)["k"], Guarded()
+    kernel, guard = kernel_of(text), Guarded()
     a = integers((k, m) if turned_a else (m, k), element, 1)
     b = integers((n, k) if "[%n, %k]" in text else (k, n), element, 2)
     found = []

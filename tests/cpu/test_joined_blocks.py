@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from anew import kernel_of
 
 import tileir
 from tileir.cpu.emit.record import COLUMNS, JOINED_COLUMNS, CheckLevel
@@ -128,7 +129,7 @@ def both(text: str, grid: tuple[int, ...], memory: np.ndarray, given: Given, thr
     results = []
     for target, options in (("interp", {}), ("cpu", {"threads": threads})):
         own = memory.copy()
-        tileir.parse(text)["k"].launch(grid, *given(own), target=target, **options)
+        kernel_of(text).launch(grid, *given(own), target=target, **options)
         results.append(own)
     return results
 

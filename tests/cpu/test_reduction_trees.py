@@ -11,6 +11,7 @@ from itertools import islice
 import ml_dtypes
 import numpy as np
 import pytest
+from anew import kernel_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,7 +93,7 @@ FORWARD, BACKWARD = "scan {} dim={} reverse=false", "scan {} dim={} reverse=true
 
 def ran(text: str, x: np.ndarray, shapes: Sequence[tuple[int, ...]], target: str) -> list[np.ndarray]:
     results = [np.zeros(shape, x.dtype) for shape in shapes]
-    tileir.parse(text)["k"].launch((1,), x.copy(), *results, target=target)
+    kernel_of(text).launch((1,), x.copy(), *results, target=target)
     return results
 
 

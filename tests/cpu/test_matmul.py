@@ -75,13 +75,16 @@ def assert_close(native: np.ndarray, expected: np.ndarray, tolerance: float) -> 
     np.testing.assert_allclose(native.astype(np.float64), wanted, rtol=0, atol=tolerance * largest)
 
 
-def check_whole_numbers(cases: list[Product], rng: np.random.Generator) -> None:
-    module = program(cases)
-    arrays = [
-        whole_numbers(rng, shape, element) for case in cases for shape, element in zip(case.shapes, case.elements)
-    ]
-    for native, expected in zip(results(module, arrays, "cpu"), results(module, arrays, "interp")):
-        np.testing.assert_array_equal(native, expected)
+def check_whole_numbers(cases: list[Product], rng: np.random.Generator, at_once: int = 5) -> None:
+    """Multiply `at_once` pairs in a kernel: more are compiled by a process, which takes long to start."""
+    for begin in range(0, len(cases), at_once):
+        some = cases[begin : begin + at_once]
+        module = program(some)
+        arrays = [
+            whole_numbers(rng, shape, element) for case in some for shape, element in zip(case.shapes, case.elements)
+        ]
+        for native, expected in zip(results(module, arrays, "cpu"), results(module, arrays, "interp")):
+            np.testing.assert_array_equal(native, expected)
 
 
 # ---------------------------------------------------------------- types, shapes and hosts
@@ -115,7 +118,8 @@ def test_products_of_one_shape_that_read_bytes_in_all_ways_share_no_code(
 ) -> None:
     planned(monkeypatch, target=dataclasses.replace(engine.host(), **changes))
     shapes = [(2, 2, 8), (4, 32, 8), (1, 64, 4), (16, 16, 8)]
-    check_whole_numbers([Product("i8", "i32", *shape, words=words) for shape in shapes for words in SIGNS], rng)
+    cases = [Product("i8", "i32", *shape, words=words) for shape in shapes for words in SIGNS]
+    check_whole_numbers(cases, rng, at_once=len(cases))
 
 
 @pytest.mark.parametrize("changes", HOSTS.values(), ids=HOSTS.keys())

@@ -18,20 +18,19 @@ from tileir.analysis.region import is_view_box
 from tileir.analysis.structure import home_of
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.loads import LoadPlacement, Loads
+from tileir.cpu.matmul.policy import ProductOp
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
 from tileir.ir.effects import Effect
 from tileir.ir.traits import ELEMENTWISE
-from tileir.ops import control, matmul, shapes, views
-
-Product = matmul.MmaF | matmul.MmaI | matmul.MmaFScaled
+from tileir.ops import control, shapes, views
 
 
 @dataclass(frozen=True)
 class FactorOf:
     """The only reader of a loaded tile: a product, whose factor `side` it is."""
 
-    product: Product
+    product: ProductOp
     side: int
 
 
@@ -45,7 +44,7 @@ def live_extents(fusion: Fusion, loads: Loads) -> LiveExtents:
     found: dict[Value, MemoryAccess | FactorOf] = {}
     for op in fusion.operations:
         access = access_of(op)
-        if isinstance(op, Product):
+        if isinstance(op, ProductOp):
             if store := _store_of_product(fusion, op.result):
                 found[op.result] = store
         elif access is not None and access.result is not None:
@@ -62,7 +61,7 @@ def _product_of_load(fusion: Fusion, loaded: Value) -> FactorOf | None:
         value = users[0].results[0]
         users = fusion.users(value)
     product = users[0] if len(users) == 1 else None
-    if not isinstance(product, Product) or product.operands.count(value) != 1:
+    if not isinstance(product, ProductOp) or product.operands.count(value) != 1:
         return None
     sides = [side for side, factor in enumerate((product.lhs, product.rhs)) if factor is value]
     return FactorOf(product, sides[0]) if sides else None
@@ -116,7 +115,7 @@ def _passed(op: Op, value: Value) -> list[Value] | None:
             return None
         places = [place for place, operand in enumerate(op.operands) if operand is value]
         return [one for place in places for one in (loop.outputs[place], loop.body.args[1 + place])]
-    if isinstance(op, Product):
+    if isinstance(op, ProductOp):
         return [op.result] if op.acc is value and op.operands.count(value) == 1 else None
     if _keeps_matrices(op):
         return list(op.results)

@@ -13,12 +13,10 @@ from collections.abc import Iterator
 from tileir.analysis.structure import home_of
 from tileir.cpu.analysis.fusion import ALIASES, FREE, INDEX_MAPPING, Fusion, fusible
 from tileir.cpu.analysis.loads import Readers
+from tileir.cpu.matmul.policy import ProductOp
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
-from tileir.ops import control, matmul
-
-OWNERS = (matmul.MmaF, matmul.MmaI, matmul.MmaFScaled)
-"""Operations, besides element-wise ones, whose result owns its memory or took over an operand's."""
+from tileir.ops import control
 
 
 class Reuse:
@@ -45,7 +43,7 @@ class Reuse:
             return isinstance(getattr(value.owner, "parent", None), control.For | control.Loop)
         if isinstance(value.op, (*ALIASES, *FREE)):
             return False
-        return fusible(value.op) or isinstance(value.op, OWNERS)
+        return fusible(value.op) or isinstance(value.op, ProductOp)
 
     def _ends_with(self, value: Value, tile: Value, by: Op) -> bool:
         """Return whether nothing reads `value` after `by`, and `by` reads it only at the same index and through

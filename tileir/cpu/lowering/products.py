@@ -112,11 +112,12 @@ def _with_panels(lowering: Lowering, loop: control.For) -> list[tuple[ProductOp,
 
 def _kept(lowering: Lowering, loop: control.For, stays: ir.Value, factor: Value) -> ir.Value:
     """Emit a test of whether panels of a factor are kept."""
-    load, view, builder = load_of(factor), _kept_view(lowering, loop, factor), lowering.builder
-    if load is None or view is None or view.tensor.fit is None:
+    load, builder = load_of(factor), lowering.builder
+    tensor = None if load is None else _tensor_of(lowering, loop, load.view)
+    if load is None or tensor is None or tensor.fit is None:
         return I1(0)
-    shared = _is_shared(lowering, view, fixed_dimensions(load))
-    return builder.and_(builder.and_(stays, view.tensor.fit.read), shared)
+    shared = _is_shared(lowering, NativeTileView(tensor, load.view.type), fixed_dimensions(load))
+    return builder.and_(builder.and_(stays, tensor.fit.read), shared)
 
 
 def _unchanged_by_block(lowering: Lowering, loop: control.For) -> ir.Value:
@@ -141,13 +142,6 @@ def _tensor_of(lowering: Lowering, loop: control.For, view: Value) -> NativeTens
     if isinstance(found, NativeTileView):
         found = found.tensor
     return found if isinstance(found, NativeTensorView) else None
-
-
-def _kept_view(lowering: Lowering, loop: control.For, factor: Value) -> NativeTileView | None:
-    """Return the view that a factor is loaded from, if it is known in front of a loop where its array lies."""
-    load = load_of(factor)
-    tensor = None if load is None else _tensor_of(lowering, loop, load.view)
-    return None if load is None or tensor is None else NativeTileView(tensor, load.view.type)
 
 
 def _is_shared(lowering: Lowering, view: NativeTileView, positions: Iterable[int]) -> ir.Value:

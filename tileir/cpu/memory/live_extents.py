@@ -14,13 +14,13 @@ from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.region import Region, is_view_box
-from tileir.cpu.analysis.live_extents import FactorOf, Product
+from tileir.cpu.analysis.live_extents import FactorOf
 from tileir.cpu.analysis.loads import LoadPlacement
 from tileir.cpu.emit.elements import I64, is_number, is_zero
 from tileir.cpu.emit.emitter import at_least_one, least
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.panels import LINES_AT_A_TIME
-from tileir.cpu.matmul.policy import load_of
+from tileir.cpu.matmul.policy import ProductOp, load_of
 from tileir.cpu.memory.regions import Box, axis_at
 from tileir.ir import types as t
 from tileir.ir.core import Value
@@ -75,7 +75,7 @@ class Needs:
     columns: ir.Value
 
 
-def needs_of_product(lowering: Lowering, product: Product) -> Needs | None:
+def needs_of_product(lowering: Lowering, product: ProductOp) -> Needs | None:
     """Return what is live of the result; None if all may be, or that is not known yet."""
     *batch, rows, columns = product.result.tile.shape
     store = lowering.here.live.get(product.result)
@@ -91,7 +91,7 @@ def needs_of_product(lowering: Lowering, product: Product) -> Needs | None:
     return Needs(found[0] if is_batch else None, *found[-2:])
 
 
-def depth_of_product(lowering: Lowering, product: Product) -> ir.Value | None:
+def depth_of_product(lowering: Lowering, product: ProductOp) -> ir.Value | None:
     """Return how much of K lies in the tensors of the factors; beyond it both are zeros. None if that is not known."""
     depths = [_depth(lowering, factor, dim) for factor, dim in ((product.lhs, -1), (product.rhs, -2))]
     found = [depth for depth in depths if depth is not None]

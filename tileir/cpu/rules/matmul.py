@@ -9,7 +9,7 @@ computed in f64, where scaled numbers are exact and their products stay in range
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from llvmlite import ir
 
@@ -34,38 +34,18 @@ rules: Rules[Lower] = Rules()
 strict: Rules[Lower] = Rules()
 
 
-@dataclass(frozen=True)
-class Factors:
-    """The factors as they are multiplied: `swapped`, the transposed result from the transposed rhs and lhs."""
-
-    left: Tile
-    right: Tile
-    swapped: bool
-
-    @property
-    def batch(self) -> int:
-        return self.left.type.shape[0] if self.left.type.rank == 3 else 1
-
-
-def _factors(plan: ProductPlan, lhs: Tile, rhs: Tile) -> Factors:
-    """Return the factors in the order in which they are multiplied."""
-    return Factors(rhs, lhs, swapped=True) if plan.swapped else Factors(lhs, rhs, swapped=False)
-
-
 # ---------------------------------------------------------------- the operations
 
 
 @rules(matmul.MmaF)
 def lower_mmaf(lowering: Lowering, op: matmul.MmaF) -> None:
-    _lower(lowering, op, _factors(lowering.products[op], lowering.tile(op.lhs), lowering.tile(op.rhs)))
+    _lower(lowering, op, lowering.tile(op.lhs), lowering.tile(op.rhs))
 
 
 @rules(matmul.MmaI)
 def lower_mmai(lowering: Lowering, op: matmul.MmaI) -> None:
-    plan = lowering.products[op]
-    sides = ((op.lhs, op.signedness_lhs), (op.rhs, op.signedness_rhs))
-    lhs, rhs = (_integers(lowering.tile(factor), plan.product.element, sign) for factor, sign in sides)
-    _lower(lowering, op, _factors(plan, lhs, rhs))
+    element, sides = lowering.products[op].product.element, ((op.lhs, op.signedness_lhs), (op.rhs, op.signedness_rhs))
+    _lower(lowering, op, *(_integers(lowering.tile(factor), element, sign) for factor, sign in sides))
 
 
 @strict(matmul.MmaI)
@@ -101,7 +81,7 @@ def _integers(tile: Tile, element: t.ElementType, signedness: Signedness) -> Til
 def lower_mmaf_scaled(lowering: Lowering, op: matmul.MmaFScaled) -> None:
     lhs = _scaled(lowering.tile(op.lhs), lowering.tile(op.lhs_scale), axis=-1)
     rhs = _scaled(lowering.tile(op.rhs), lowering.tile(op.rhs_scale), axis=-2)
-    _lower(lowering, op, _factors(lowering.products[op], lhs, rhs))
+    _lower(lowering, op, lhs, rhs)
 
 
 def _scaled(tile: Tile, scale: Tile, axis: int) -> Tile:
@@ -120,17 +100,18 @@ def _scaled(tile: Tile, scale: Tile, axis: int) -> Tile:
 # ---------------------------------------------------------------- where sums stand
 
 
-def _lower(lowering: Lowering, op: ProductOp, found: Factors) -> None:
+def _lower(lowering: Lowering, op: ProductOp, lhs: Tile, rhs: Tile) -> None:
+    """Multiply into the accumulator; a `swapped` product, which is the transposed one, into a transposed copy."""
     plan, is_float_zero = lowering.products[op], op.acc.tile.number.is_float and is_zero(op.acc)
-    is_new = not found.swapped and is_float_zero and not lowering.strict
+    is_new = not plan.swapped and is_float_zero and not lowering.strict
     acc = new_zeros(lowering.emit, op.acc.tile) if is_new else accumulator(lowering, op)
     with lowering.emit.region():
-        if found.swapped:
-            _multiply_transposed(lowering.emit, plan, found, acc)
+        if plan.swapped:
+            _multiply_transposed(lowering.emit, plan, (rhs, lhs), acc)
         else:
             panels = lowering.panels.get(op)
             depth = depth_of_product(lowering, op) if isinstance(op, matmul.MmaF) else None
-            _multiply_into(lowering.emit, plan, found, acc, needs_of_product(lowering, op), panels, depth)
+            _multiply_into(lowering.emit, plan, (lhs, rhs), acc, needs_of_product(lowering, op), panels, depth)
     lowering.values[op.result] = Window(acc.type, acc.base, acc.strides)
 
 
@@ -151,38 +132,39 @@ def accumulator(lowering: Lowering, op: ProductOp) -> Window:
     return buffer
 
 
-def _multiply_transposed(emit: Emitter, plan: ProductPlan, found: Factors, acc: Window) -> None:
+def _multiply_transposed(emit: Emitter, plan: ProductPlan, factors: tuple[Tile, Tile], acc: Window) -> None:
     """Multiply into a transposed copy of the accumulator."""
     *batch, rows, columns = acc.type.shape
     copy = new_buffer(emit, t.tile(acc.type.element, *batch, columns, rows))
     *outer, down, along = copy.strides
     mirror = Window(acc.type, copy.base, (*outer, along, down))
     fill(emit, mirror, acc)
-    _multiply_into(emit, plan, found, copy)
+    _multiply_into(emit, plan, factors, copy)
     fill(emit, acc, mirror)
 
 
 def _multiply_into(
     emit: Emitter,
     plan: ProductPlan,
-    found: Factors,
+    factors: tuple[Tile, Tile],
     acc: Window,
     needed: Needs | None = None,
     panels: LoopProduct | None = None,
     depth: ir.Value | None = None,
 ) -> None:
-    """Accumulate ``acc += left @ right``, batch by batch, or deferred; at least the `needed` part, over `depth` of K if
-    given.
+    """Accumulate the product of the left and the right factor, batch by batch, or deferred; at least the `needed` part,
+    over `depth` of K if given.
 
     `panels`: those of factors that are not packed into new ones each time.
     """
     shape, builder = plan.shape, emit.builder
-    batches = I64(found.batch) if needed is None or needed.batches is None else needed.batches
+    all_batches = acc.type.shape[0] if acc.type.rank == 3 else 1
+    batches = I64(all_batches) if needed is None or needed.batches is None else needed.batches
     with emit.counted(I64(0), batches) as which:
         offset = builder.mul(which, I64(shape.m * shape.n))
         base = builder.gep(acc.base, [offset], source_etype=memory_type(acc.element))
-        left = factor(emit, found.left, which, k_first=found.swapped)
-        right = factor(emit, found.right, which, k_first=not found.swapped)
+        left = factor(emit, factors[0], which, k_first=plan.swapped)
+        right = factor(emit, factors[1], which, k_first=not plan.swapped)
         if needed is not None:
             left, right = replace(left, needed=needed.rows), replace(right, needed=needed.columns)
         here = replace(acc, base=base, strides=())

@@ -8,6 +8,7 @@ import pytest
 
 from tests.analysis import launches
 from tests.analysis.touched import compared_launches
+from tests.thorough import sampled
 from tileir.examples.checks import EXAMPLES
 
 DATA_DEPENDENT = {"embedding", "mutex"}
@@ -29,7 +30,7 @@ def test_examples(name: str) -> None:
     assert not tally.inexact or name in DATA_DEPENDENT
 
 
-@pytest.mark.parametrize("start", range(0, 60, 20))
+@pytest.mark.parametrize("start", sampled(range(0, 60, 20), 3))
 def test_random_programs(start: int) -> None:
     with compared_launches() as tally:
         for seed in range(start, start + 20):
@@ -37,7 +38,7 @@ def test_random_programs(start: int) -> None:
     assert tally.exact > 20 and not tally.unmapped
 
 
-@pytest.mark.parametrize("start", range(0, 60, 20))
+@pytest.mark.parametrize("start", sampled(range(0, 60, 20), 3))
 def test_random_indices(start: int) -> None:
     with compared_launches() as tally:
         for seed in range(start, start + 20):

@@ -11,12 +11,13 @@ import pytest
 
 from tests.fuzz.launching.__main__ import findings
 from tests.fuzz.launching.changing import SELDOM, USUAL, launches
+from tests.thorough import sampled
 
 ROUNDS = 4
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot copy a process")
-@pytest.mark.parametrize("first", [0, 501])
+@pytest.mark.parametrize("first", sampled([0, 501], 2))
 def test_nothing_is_lost(first: int) -> None:
     assert findings(first, ROUNDS) == []
 

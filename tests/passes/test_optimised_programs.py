@@ -123,6 +123,6 @@ def check_random_program(seed: int, targets: Sequence[str], level: int = HIGHEST
     assert_settled(optimised, level)
 
 
-@pytest.mark.parametrize("seed", sampled(range(RANDOM_PROGRAMS), 3))
+@pytest.mark.parametrize("seed", sampled(range(RANDOM_PROGRAMS), 6))
 def test_a_random_program_gives_the_same(seed: int) -> None:
     check_random_program(seed, ("interp", "cpu") if seed % 6 == 0 else ("interp",))

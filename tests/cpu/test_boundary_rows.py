@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from anew import kernel_of
 from ml_dtypes import bfloat16
 
 import tileir
-from tests.cpu.anew import always_streamed, planned
+from tests.cpu.anew import always_streamed, kernel_of, planned
 
 TENSOR = "tensor_view<?x?xf32, strides=[?,1]>"
 

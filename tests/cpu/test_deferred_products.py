@@ -9,11 +9,10 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from anew import kernel_of
 from llvmlite import ir
 
 import tileir
-from tests.cpu.anew import compile_anew, plan_of_text
+from tests.cpu.anew import compile_anew, kernel_of, plan_of_text
 from tests.thorough import sampled
 from tileir.cpu.lowering import products
 

@@ -7,9 +7,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from anew import kernel_of
 
 import tileir
+from tests.cpu.anew import kernel_of
 from tileir.cpu.emit.record import COLUMNS, JOINED_COLUMNS, CheckLevel
 from tileir.cpu.run.program import lowered
 from tileir.ir.diagnostics import Trap

@@ -6,10 +6,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from anew import kernel_of
 
 import tileir
-from tests.cpu.anew import plan_of_text, planned
+from tests.cpu.anew import kernel_of, plan_of_text, planned
 from tileir.cpu.plan_text import text_of
 
 LATER = "in the loop of a later store"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from anew import kernel_of
 
 import tileir
-from tests.cpu.anew import compile_anew
+from tests.cpu.anew import compile_anew, kernel_of
 from tileir.analysis.affine import Affines
 from tileir.cpu.analysis.fusion import Fusion
 from tileir.cpu.analysis.loads import Loads

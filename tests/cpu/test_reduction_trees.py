@@ -11,11 +11,11 @@ from itertools import islice
 import ml_dtypes
 import numpy as np
 import pytest
-from anew import kernel_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tileir
+from tests.cpu.anew import kernel_of
 
 DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 ROUNDOFF = {"f16": Fraction(1, 2**11), "bf16": Fraction(1, 2**8), "f32": Fraction(1, 2**24), "f64": Fraction(1, 2**53)}

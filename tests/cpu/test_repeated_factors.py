@@ -8,10 +8,9 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from anew import kernel_of
 
 import tileir
-from tests.cpu.anew import compile_anew, planned
+from tests.cpu.anew import compile_anew, kernel_of, planned
 from tileir.cpu.emit.record import COLUMNS, block_at
 from tileir.cpu.matmul.policy import ALL_COLUMNS, band_of
 from tileir.cpu.plan import KernelPlan

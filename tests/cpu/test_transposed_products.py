@@ -14,10 +14,9 @@ from functools import partial
 import ml_dtypes
 import numpy as np
 import pytest
-from anew import kernel_of
 
 import tileir
-from tests.cpu.anew import planned, with_products
+from tests.cpu.anew import kernel_of, planned, with_products
 from tests.cpu.guarded import Guarded
 from tests.cpu.test_deferred_integers import are_equal, results, up_and_down
 from tests.cpu.test_deferred_products import compiled_anew, program

@@ -123,7 +123,7 @@ class TestDeadlocks:
     @pytest.mark.parametrize("target", TARGETS)
     def test_a_loop_that_hands_on_other_values_is_not_one(self, target):
         out = np.zeros(1, np.int32)
-        rounds = 200_000 if target == "interp" else 300_000_000
+        rounds = 50_000 if target == "interp" else 100_000_000
         run(PATIENT, np.zeros(1, np.int32), out, rounds, target=target)
         assert out[0] == rounds
 
@@ -139,7 +139,7 @@ class TestDeadlocks:
         flag, slow = np.zeros(1, np.int32), np.zeros(1, np.float32)
 
         def help() -> None:
-            run(LOOP, slow, 300_000_000 if target == "cpu" else 200_000, target=target)
+            run(LOOP, slow, 100_000_000 if target == "cpu" else 50_000, target=target)
             flag[0] = 1
 
         helper = threading.Thread(target=help)

@@ -50,7 +50,7 @@ typedef struct {
     int32_t (*driver)(void *, void *);
     int64_t fuel;
     Py_ssize_t arena_size;
-    double *seconds, worth; /* of a tile block in the last launch; of work that deserves several threads */
+    double *seconds, *worth; /* of a tile block in the last launch; of work that deserves several threads */
     int busy;
     PyObject *given; /* what it was made from, which owns all objects below and those of the parameters */
     PyObject *held[HELD];
@@ -299,7 +299,7 @@ static PyObject *launcher_call(PyObject *object, PyObject *given, PyObject *Py_U
     self->busy = 1;
     int ran = 0;
     int64_t total = put_grid(self, grid);
-    if (total > 0 && (total == 1 || (double)total * *self->seconds < self->worth) && put_arguments(self, arguments)) {
+    if (total > 0 && (total == 1 || (double)total * *self->seconds < *self->worth) && put_arguments(self, arguments)) {
         PyObject *free = PyObject_GetAttr(self->held[ARENAS], names[A_free]);
         PyObject *arena = take_arena(self, free);
         if (arena != NULL)
@@ -329,19 +329,19 @@ static int set_parameters(Launcher *self, PyObject *parameters) {
 
 static int launcher_init(PyObject *object, PyObject *given, PyObject *Py_UNUSED(keywords)) {
     Launcher *self = (Launcher *)object;
-    unsigned long long record, driver, seconds;
+    unsigned long long record, driver, seconds, worth;
     PyObject *parameters, *held;
     if (self->parameters != NULL)
         return 0; /* it is made once */
-    if (!PyArg_ParseTuple(given, "O!KKLnKdO!", &PyTuple_Type, &parameters, &record, &driver, &self->fuel,
-                          &self->arena_size, &seconds, &self->worth, &PyTuple_Type, &held))
+    if (!PyArg_ParseTuple(given, "O!KKLnKKO!", &PyTuple_Type, &parameters, &record, &driver, &self->fuel,
+                          &self->arena_size, &seconds, &worth, &PyTuple_Type, &held))
         return -1;
     for (Py_ssize_t at = 0; at < HELD; at++)
         if ((self->held[at] = PyTuple_GetItem(held, at)) == NULL)
             return -1;
     self->given = Py_NewRef(given);
     self->record = (unsigned char *)(uintptr_t)record;
-    self->seconds = (double *)(uintptr_t)seconds;
+    self->seconds = (double *)(uintptr_t)seconds, self->worth = (double *)(uintptr_t)worth;
     self->driver = (int32_t(*)(void *, void *))(uintptr_t)driver;
     return set_parameters(self, parameters);
 }

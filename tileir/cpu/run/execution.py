@@ -37,8 +37,11 @@ ParameterWords = tuple[bytes, int, int, int, "set[object]"]
 tensor, an integer, f32 or another number; the slot of its bounds; its least and greatest integer; the element types
 that its arrays may have."""
 MemoryOf = Callable[[object, "tuple[object, ...]"], "tuple[Coordinates, LaunchMemory]"]
-WORTH_SHARING = 40e-6
-"""Seconds of work below which waking a helper costs more than it brings."""
+LEAST_SHARED, MOST_ALONE = 40e-6, 1e-3
+"""Seconds of work that one thread does alone at least, and at most."""
+_worth_sharing, _never = ctypes.c_double(LEAST_SHARED), ctypes.c_double(inf)
+"""Seconds of work below which waking a helper costs more than it brings, as far as launches have shown, and the same
+for launches by one thread."""
 CHUNKS_PER_THREAD = 16
 LARGEST_CHUNK = 64
 LARGEST_GRID = 1 << 62
@@ -61,6 +64,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_shared.cache_clear)
 
 
+def _note_shared(work: float, spent: float) -> None:
+    """Learn from a launch of so many seconds of `work` that took several threads the time `spent`."""
+    found = _worth_sharing.value
+    if spent < work:  # less is tried again in the end
+        _worth_sharing.value = max(LEAST_SHARED, 0.99 * found)
+    elif work < MOST_ALONE:
+        _worth_sharing.value = max(found, 1.25 * work)
+
+
 class Runner:
     """Runs one program; keeps what launches use. Launches may come from any number of threads at once."""
 
@@ -71,8 +83,8 @@ class Runner:
         self._most_threads = limits.physical_memory() // max(1, program.arena_size)
         self._seconds = ctypes.c_double(1.0)
         """Seconds that a tile block took in the last launch."""
-        self._worth_sharing = WORTH_SHARING if self._most_threads and not program.waits else 0.0
-        """Seconds of work below which the launching thread does it alone, whatever else would have to be asked."""
+        self._may_be_alone = bool(self._most_threads) and not program.waits
+        """True if the launching thread may do little work alone, without anything else being asked."""
 
     def run(self, grid: Coordinates, slots: tuple[int, ...], settings: Settings, memory: LaunchMemory) -> None:
         """Run every tile block. Raises the Trap of the first tile block that traps.
@@ -84,7 +96,7 @@ class Runner:
         total = x * y * z
         if total > LARGEST_GRID:
             raise UnsupportedError(f"a grid of more than {LARGEST_GRID} tile blocks", "cpu")
-        if total * self._seconds.value < self._worth_sharing:
+        if self._may_be_alone and total * self._seconds.value < _worth_sharing.value:
             threads, chunk = 1, total
         else:
             threads = self._threads(total, settings.threads)
@@ -93,11 +105,14 @@ class Runner:
         launch = work.launch
         launch.begin(settings, total)
         work.record.fill(total, chunk, settings.max_iterations, grid, slots)
+        begin = perf_counter()
         try:
             work.run(threads - 1)
         finally:
             if launch.warnings:
                 self._warn(work, grid, memory)
+        if threads > 1:
+            _note_shared(total * work.seconds, perf_counter() - begin)
         self._seconds.value = work.seconds
         self._raise_trap(work, grid, settings, memory)
         self._free.append(work)
@@ -144,7 +159,7 @@ class Runner:
             settings.max_iterations,
             program.arena_size,
             ctypes.addressof(self._seconds),
-            inf if settings.threads == 1 else self._worth_sharing,
+            ctypes.addressof(_never if settings.threads == 1 else _worth_sharing),
             (*types, work.launch, work.launch.answer, shared.arenas, shared.ticker, limits.running, ended),
         )
 

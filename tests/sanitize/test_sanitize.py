@@ -289,6 +289,20 @@ ENTERING = """entry @k(%mine: tile<ptr<i32>>, %x: tile<ptr<i32>>) {
 }"""
 
 
+def test_what_runs_in_several_orders_prints_in_the_first_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    kernel = tileir.parse("""entry @k(%x: tile<ptr<i32>>) {
+      %one = constant <i32: 1> : tile<i32>
+      %b, %y, %z = get_tile_block_id : tile<i32>
+      %old, %t = atomic_rmw_tko relaxed device %x, add, %one : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+      print_tko "block %i\\n", %b : tile<i32> -> token
+    }""")["k"]
+    for run in (tileir.sanitize, tileir.view):
+        run(kernel, 2, np.zeros(1, np.int32))
+        assert capsys.readouterr().out == "block 0\nblock 1\n"
+    tileir.sanitize(kernel, 2, np.zeros(1, np.int32), schedules=4)
+    assert capsys.readouterr().out == "block 0\nblock 1\n"
+
+
 def test_more_schedules_try_values_that_have_been_overwritten() -> None:
     # In any order of turns the second block to come sees that the first one is there; on a GPU neither may.
     kernel = tileir.parse(ENTERING)["k"]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from tileir.fuzz.comparing import MAX_ITERATIONS, Comparison, compare
 from tileir.fuzz.trials import Trial, trials
+from tileir.host.printing import ignored
 from tileir.passes.rebuilding import Exactness
 from tileir.passes.running import Step
 from tileir.runtime.module import Kernel, Module
@@ -53,12 +54,8 @@ class Checking:
     def _sanitize(self, step: Step, before: Kernel, after: Kernel, trial: Trial) -> None:
         """Check that the sanitizer has no new findings."""
         first, second = (
-            sanitize(one, trial.grid, *trial.arguments, copy=True, output=_ignored, max_iterations=MAX_ITERATIONS)
+            sanitize(one, trial.grid, *trial.arguments, copy=True, output=ignored, max_iterations=MAX_ITERATIONS)
             for one in (before, after)
         )
         if first.ok and not second.ok:
             raise WrongRewrite(step, before.name, f"the sanitizer finds what it does not find before\n{second}")
-
-
-def _ignored(text: str) -> None:
-    """Ignore output."""

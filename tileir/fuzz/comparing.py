@@ -14,6 +14,7 @@ import numpy as np
 from tileir.analysis.effects import accesses_of
 from tileir.explore.launch import explore
 from tileir.fuzz.trials import Trial
+from tileir.host.printing import ignored
 from tileir.interp import machine
 from tileir.interp.api import Options
 from tileir.interp.memory import Memory
@@ -133,7 +134,7 @@ def launched(kernel: Kernel, trial: Trial, target: str, check: Check = True) -> 
 
 def is_defined(kernel: Kernel, trial: Trial) -> bool:
     """Return whether the sanitizer finds nothing wrong."""
-    report = sanitize(kernel, trial.grid, *trial.arguments, copy=True, output=_ignored, max_iterations=MAX_ITERATIONS)
+    report = sanitize(kernel, trial.grid, *trial.arguments, copy=True, output=ignored, max_iterations=MAX_ITERATIONS)
     return report.ok
 
 
@@ -185,7 +186,7 @@ def _final_values(report: ExplorationReport, kernel: Kernel, names: Sequence[str
 
 def _fault(kernel: Kernel, trial: Trial) -> str | None:
     """Return the first error that the sanitizer finds, or None."""
-    report = sanitize(kernel, trial.grid, *trial.arguments, copy=True, output=_ignored, max_iterations=MAX_ITERATIONS)
+    report = sanitize(kernel, trial.grid, *trial.arguments, copy=True, output=ignored, max_iterations=MAX_ITERATIONS)
     return next((finding.message for finding in report if finding.severity == "error"), None)
 
 
@@ -206,10 +207,6 @@ def _explored(kernel: Kernel, trial: Trial) -> ExplorationReport | None:
     except (UnsupportedError, ValueError):
         return None
     return report if report.complete else None
-
-
-def _ignored(text: str) -> None:
-    """Ignore output."""
 
 
 def _difference(kernel: Kernel, trial: Trial, one: LaunchResult, two: LaunchResult, ulps: int) -> Difference | None:

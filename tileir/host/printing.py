@@ -33,6 +33,10 @@ def write(output: Output, text: str) -> None:
         output.write(text)
 
 
+def ignored(text: str) -> None:
+    """Write a text nowhere: an output for what is run again."""
+
+
 # ---------------------------------------------------------------- format strings
 
 Element = ElementType | PointerType

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from tileir.analysis.effects import access_of, accesses_of, writes
 from tileir.analysis.provenance import ANYWHERE, Provenance
 from tileir.host.address_space import AccessFault
 from tileir.host.allocation import Allocation
+from tileir.host.printing import ignored
 from tileir.interp.api import BlockState, Coordinates, LaunchState, Options
 from tileir.interp.machine import TABLES
 from tileir.interp.prepare import prepare
@@ -58,7 +59,7 @@ def sanitized(
     launch: SanitizedLaunch, kinds: frozenset[str], schedules: int, seed: int, uninitialized: Sequence[str]
 ) -> SanitizerReport:
     """Run the launch in one order, and where the order can matter, in one that starts consumers first, and in
-    `schedules` less one at random. Memory is left as the first order leaves it.
+    `schedules` less one at random. Memory is left as the first order leaves it, and only that one prints.
     """
     orders = _orders(launch, schedules, seed)
     session = Session(launch.memory, launch.layouts, kinds, _quiet(launch, len(orders)), _parameter_of(launch))
@@ -72,6 +73,7 @@ def sanitized(
         if position:
             _restore(launch.memory, before)
             launch.memory.covers = False
+            launch = replace(launch, options=replace(launch.options, output=ignored))
         _run(launch, session, function, order, uninitialized)
         if not position:
             notes = tuple(_never_written(launch))

@@ -25,6 +25,7 @@ from tileir.cpu.lowering.functions import Instruments
 from tileir.cpu.lowering.state import Counters
 from tileir.cpu.run.profiling import PERIOD_NS, Histogram, Sampler, require_samples
 from tileir.cpu.run.program import NativeProgram
+from tileir.host.printing import ignored
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.runtime.arguments import Argument
@@ -214,7 +215,7 @@ def measured_launch(
     if traced and prod(grid) > MOST_TRACED:
         raise UnsupportedError(f"a trace of more than {MOST_TRACED} tile blocks", "cpu")
     profiled = kernel.memo("profile", lambda: ProfiledKernel(kernel))
-    first: LaunchOptions = {**options, "output": _ignored} if keep else options
+    first: LaunchOptions = {**options, "output": ignored} if keep else options
     measuring = _Measuring(profiled, kernel, grid, arguments, first)
     try:
         return measuring.measure(seconds, traced)
@@ -235,7 +236,7 @@ class _Measuring:
         options: LaunchOptions,
     ) -> None:
         self._profiled, self._grid, self._arguments = profiled, grid, arguments
-        self._settings = profiled.timed.settings({**options, "output": _ignored})
+        self._settings = profiled.timed.settings({**options, "output": ignored})
         self._first = profiled.counting.settings(options)
         memory = WatchedMemory((), kernel.module.globals.addresses)
         give_memory(memory, arguments, kernel.module.globals)
@@ -334,7 +335,3 @@ class _Measuring:
             if call.resumed is not None:
                 block = block_at(call.resumed, self._grid)
                 self._found.blocks.append(BlockTime(block, threads[call.thread], call.begin, call.end))
-
-
-def _ignored(text: str) -> None:
-    """Ignore text that a kernel prints again."""

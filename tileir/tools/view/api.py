@@ -9,6 +9,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tileir.host.printing import ignored
 from tileir.ir.diagnostics import Coordinates, Trap, UnsupportedError
 from tileir.runtime.arguments import Argument
 from tileir.runtime.grid import Grid, GridLike
@@ -127,7 +128,9 @@ def view_bound(
     launch = placed(kernel, grid, arguments)
     size = sum(prod(one.array.shape) for one in launch.arrays)
     wanted = size <= MOST_SANITIZED if findings is None else findings
-    found: list[Finding] = list(sanitize_bound(kernel, grid, arguments, copy=True)) if wanted else []
+    found: list[Finding] = []
+    if wanted:
+        found += sanitize_bound(kernel, grid, arguments, copy=True, options={"output": ignored})
     chosen = usually_watched(grid) if blocks is None else [_inside(block, grid) for block in blocks]
     recorder = Recorder(launch, frozenset(chosen))
     before = [ArrayValues.of(picture) for picture in recorder.record.pictures]

@@ -46,10 +46,24 @@ _LONG = 2048
 # ---------------------------------------------------------------- tiles and rows, through the cache or past it
 
 
-def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile) -> None:
-    """Write every element of `tile` into `memory`: past the cache if it pays and the tile lies in the arena."""
-    emit, dim = lowering.emit, row_dimension(memory, _SHORT)
-    if dim is None or not _has_rows(tile, dim) or not may_stream(lowering, op):
+@dataclass(frozen=True)
+class BoxStore:
+    """A store of a tile to a box of memory."""
+
+    access: MemoryAccess
+    tile: Tile
+    box: Box
+
+    @property
+    def memory(self) -> Window:
+        return self.box.window
+
+
+def write_tile(lowering: Lowering, store: BoxStore) -> None:
+    """Write every element of a tile: past the cache if it pays and the tile lies in the arena."""
+    emit, memory, tile = lowering.emit, store.memory, store.tile
+    dim = row_dimension(memory, _SHORT)
+    if dim is None or not _has_rows(tile, dim) or not may_stream(lowering, store.access):
         fill(emit, memory, tile)
         return
     assert isinstance(tile, Window), "it has rows"
@@ -58,29 +72,20 @@ def write_tile(lowering: Lowering, op: Op, memory: Window, tile: Tile) -> None:
     def copy(index: Index) -> None:
         emit.shared("row", [memory.address(emit, index), tile.address(emit, index), length], _copy_row)
 
-    with lowering.builder.if_else(worth_while(lowering, [StoredTile(op, memory, tile)])) as (past, through):
+    with lowering.builder.if_else(worth_while(lowering, [store])) as (past, through):
         with past:
             emit.loop_nest(rows_along(memory.type.shape, dim), copy)
         with through, emit.one_way():
             fill(emit, memory, tile)
 
 
-@dataclass(frozen=True)
-class StoredTile:
-    """The memory that a store writes, and the tile whose elements go there."""
-
-    op: Op
-    memory: Window
-    tile: Tile
-
-
-def write_rows(lowering: Lowering, targets: Sequence[StoredTile], dim: int, counts: Sequence[ir.Value]) -> None:
+def write_rows(lowering: Lowering, targets: Sequence[BoxStore], dim: int, counts: Sequence[ir.Value]) -> None:
     """Write `counts` elements of each dimension of tiles, in one loop; any count may be 0. Rows lie along `dim`, and
     bypass the cache if it pays."""
     emit, builder = lowering.emit, lowering.builder
     with emit.when(some(builder, counts)):
         is_even = len({target.memory.element.byte_size for target in targets}) == 1
-        if not is_even or not all(may_stream(lowering, target.op) for target in targets):
+        if not is_even or not all(may_stream(lowering, target.access) for target in targets):
             _write_lines(emit, targets, dim, counts)
             return
         with builder.if_else(worth_while(lowering, targets)) as (past, through), emit.one_way():
@@ -90,7 +95,7 @@ def write_rows(lowering: Lowering, targets: Sequence[StoredTile], dim: int, coun
                 _write_lines(emit, targets, dim, counts)
 
 
-def put_each(emit: Emitter, targets: Sequence[StoredTile], index: Index, past: bool = False) -> None:
+def put_each(emit: Emitter, targets: Sequence[BoxStore], index: Index, past: bool = False) -> None:
     """Compute an element of each tile, then write them all; `past` the cache where they become vectors."""
     numbers = [target.tile.at(emit, index) for target in targets]
     for target, number in zip(targets, numbers):
@@ -99,7 +104,7 @@ def put_each(emit: Emitter, targets: Sequence[StoredTile], index: Index, past: b
 
 
 def _write_lines(
-    emit: Emitter, targets: Sequence[StoredTile], dim: int, counts: Sequence[ir.Value], past: bool = False
+    emit: Emitter, targets: Sequence[BoxStore], dim: int, counts: Sequence[ir.Value], past: bool = False
 ) -> None:
     """Write row by row along `dim`, each in whole lines of the first target but for its ends: no store crosses lines
     then."""
@@ -125,9 +130,9 @@ def _write_lines(
     emit.loop_nest(rows, row)
 
 
-def may_stream(lowering: Lowering, op: Op) -> bool:
+def may_stream(lowering: Lowering, store: MemoryAccess) -> bool:
     """Return whether a store may bypass the cache, its processor can do it, and its target is not prefetched."""
-    is_right = op in lowering.plan.streams and _prefetched_place(lowering, MemoryAccess.of(op)) is None
+    is_right = store.op in lowering.plan.streams and _prefetched_place(lowering, store) is None
     return is_right and lowering.emit.module.triple.startswith("x86_64")
 
 
@@ -144,7 +149,7 @@ def _has_rows(tile: Tile, dim: int) -> bool:
     return isinstance(tile, Window) and not tile.shared and bool(tile.strides[dim] == I64(1))
 
 
-def worth_while(lowering: Lowering, targets: Sequence[StoredTile]) -> ir.Value:
+def worth_while(lowering: Lowering, targets: Sequence[BoxStore]) -> ir.Value:
     """Emit a test of whether the launch stores much, rows are aligned, those of all targets begin at the same place in
     a line, and no array that it reads begins where one of them does."""
     builder, blocks, found = lowering.builder, lowering.blocks(), I1(1)
@@ -153,7 +158,7 @@ def worth_while(lowering: Lowering, targets: Sequence[StoredTile]) -> ir.Value:
         memory, size = target.memory, target.memory.element.byte_size
         enough = -(-lowering.plan.least_streamed // (memory.type.count * size))
         found = builder.and_(found, builder.icmp_unsigned(">=", blocks, I64(enough)))
-        own, read = lowering.plan.streams[target.op]
+        own, read = lowering.plan.streams[target.access.op]
         for position in sorted(read):
             other = builder.icmp_unsigned("!=", lowering.slot(position), lowering.slot(own))
             found = builder.and_(found, other)

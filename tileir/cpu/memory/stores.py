@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import reduce
 
 from llvmlite import ir
@@ -28,7 +28,7 @@ from tileir.cpu.emit.tiles import (
 )
 from tileir.cpu.lowering.state import JoinedBlocks, Lowering
 from tileir.cpu.memory.cache_policy import (
-    StoredTile,
+    BoxStore,
     put_each,
     row_dimension,
     with_prefetches,
@@ -64,57 +64,61 @@ def store(lowering: Lowering, access: MemoryAccess) -> None:
     if access.op is not stores[-1].op:
         return
     if lowering.joined is not None:
-        _store_joined(lowering, lowering.joined, [_Written.by(lowering, one) for one in stores])
+        _store_joined(lowering, lowering.joined, [_box_store(lowering, one) for one in stores])
         return
     if len(stores) > 1:
-        _store_jointly(lowering, [_Written.by(lowering, one) for one in stores])
+        _store_jointly(lowering, [_box_store(lowering, one) for one in stores])
         return
-    assert access.value is not None, "a store has a value"
-    tile, where = lowering.tile(access.value), located(lowering, access)
+    tile, where = _stored(lowering, access), located(lowering, access)
     check(lowering, access, where)
     if isinstance(where, Box):
-        _store_box(lowering, access, tile, with_prefetches(lowering, access, where))
+        _store_box(lowering, BoxStore(access, tile, with_prefetches(lowering, access, where)))
     elif isinstance(where, MemoryRows):
         _store_rows(lowering, access, tile, where)
     else:
         _store_elements(lowering, access, tile, where)
 
 
+def _stored(lowering: Lowering, access: MemoryAccess) -> Tile:
+    assert access.value is not None, "a store has a value"
+    return lowering.tile(access.value)
+
+
 # ---------------------------------------------------------------- boxes
 
 
-def _store_box(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> None:
+def _store_box(lowering: Lowering, store: BoxStore) -> None:
     """Write rows, or a whole tile, straight to memory where none is written before it is read; else through a copy."""
-    emit, builder, memory = lowering.emit, lowering.builder, box.window
+    emit, builder, memory, box, op = lowering.emit, lowering.builder, store.memory, store.box, store.access.op
     dim = row_dimension(memory)
-    with _in_order(lowering, access, box, tile):
+    with _in_order(lowering, store):
         if lowering.joined_first:
             with emit.region():
-                _write_part(emit, box, _materialized(lowering, access, tile, box))
+                _write_part(emit, box, _materialized(lowering, store))
             return
-        if transposition_of(memory, tile) is not None:
-            _store_transposed(lowering, access, tile, box)
+        if transposition_of(memory, store.tile) is not None:
+            _store_transposed(lowering, store)
             return
         if dim is None:
-            straight = builder.and_(box.full, unaliased(lowering, access.op, box.span_of(emit, memory.type.shape)))
+            straight = builder.and_(box.full, unaliased(lowering, op, box.span_of(emit, memory.type.shape)))
         else:
-            straight = unaliased(lowering, access.op, box.span_of(emit, box.counts))
+            straight = unaliased(lowering, op, box.span_of(emit, box.counts))
             straight = straight if box.regular is None else builder.and_(straight, box.regular)
         with builder.if_else(straight) as (at_once, apart), emit.one_way():
             with at_once:
                 if dim is None:
-                    write_tile(lowering, access.op, memory, tile)
+                    write_tile(lowering, store)
                 else:
-                    write_rows(lowering, [StoredTile(access.op, memory, tile)], dim, box.counts)
+                    write_rows(lowering, [store], dim, box.counts)
             with apart, emit.region():
-                _write_part(emit, box, _materialized(lowering, access, tile, box))
+                _write_part(emit, box, _materialized(lowering, store))
 
 
 @contextmanager
-def _in_order(lowering: Lowering, access: MemoryAccess, box: Box, tile: Tile) -> Iterator[None]:
+def _in_order(lowering: Lowering, store: BoxStore) -> Iterator[None]:
     """Emit the block for a tile whose elements lie apart; elements that share places are written one by one, in
     row-major order."""
-    emit, builder = lowering.emit, lowering.builder
+    emit, builder, box = lowering.emit, lowering.builder, store.box
     fine = elements_apart(builder, box.window)
     if fine is None:
         yield
@@ -123,33 +127,34 @@ def _in_order(lowering: Lowering, access: MemoryAccess, box: Box, tile: Tile) ->
         with rows:
             yield
         with shared, emit.region(), emit.rarely():
-            copy = _materialized(lowering, access, tile, box)
+            copy = _materialized(lowering, store)
             if box.elements is not None:
                 _write_elements(emit, _with_mask(emit, box.elements), copy, MemoryOrdering.WEAK)
             else:
                 bounded_nest(emit, box.counts, lambda index: box.window.put(emit, index, copy.at(emit, index)))
 
 
-def _store_transposed(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> None:
+def _store_transposed(lowering: Lowering, store: BoxStore) -> None:
     """Write a transposed tile through a copy: squares written where they belong would begin and end within lines, which
     are read again for each."""
     emit = lowering.emit
     with emit.region():
-        transposed = new_buffer(emit, tile.type)
-        fill(emit, transposed, tile)
-        with lowering.builder.if_else(box.full) as (whole, part), emit.one_way():
+        transposed = new_buffer(emit, store.tile.type)
+        fill(emit, transposed, store.tile)
+        with lowering.builder.if_else(store.box.full) as (whole, part), emit.one_way():
             with whole:
-                write_tile(lowering, access.op, box.window, transposed)
+                write_tile(lowering, replace(store, tile=transposed))
             with part:
-                _write_part(emit, box, transposed)
+                _write_part(emit, store.box, transposed)
 
 
-def _materialized(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> Tile:
+def _materialized(lowering: Lowering, store: BoxStore) -> Tile:
     """Compute what is stored, and no more than that where the rest may not be there to read."""
-    emit, elements = lowering.emit, box.elements
+    emit, tile, box = lowering.emit, store.tile, store.box
+    elements = box.elements
     if box.regular is None or elements is None:
         return materialized_part(emit, tile, box.counts)
-    if access.op not in lowering.read_in_part or not isinstance(tile, ExpressionTile):
+    if store.access.op not in lowering.read_in_part or not isinstance(tile, ExpressionTile):
         return materialized(emit, tile)
     copy = new_buffer(emit, tile.type)
 
@@ -179,36 +184,22 @@ def _write_part(emit: Emitter, box: Box, copy: Tile) -> None:
 # ---------------------------------------------------------------- several tiles, or tile blocks, in one loop
 
 
-@dataclass(frozen=True)
-class _Written:
-    """A store of a tile to a box of memory."""
-
-    access: MemoryAccess
-    tile: Tile
-    box: Box
-
-    @staticmethod
-    def by(lowering: Lowering, access: MemoryAccess) -> _Written:
-        assert access.value is not None, "a store has a value"
-        box = located(lowering, access)
-        assert isinstance(box, Box), "joint stores and longer tiles are boxes"
-        return _Written(access, lowering.tile(access.value), with_prefetches(lowering, access, box))
-
-    @property
-    def target(self) -> StoredTile:
-        return StoredTile(self.access.op, self.box.window, self.tile)
+def _box_store(lowering: Lowering, access: MemoryAccess) -> BoxStore:
+    box = located(lowering, access)
+    assert isinstance(box, Box), "joint stores and longer tiles are boxes"
+    return BoxStore(access, _stored(lowering, access), with_prefetches(lowering, access, box))
 
 
-def _store_joined(lowering: Lowering, joined: JoinedBlocks, stores: Sequence[_Written]) -> None:
+def _store_joined(lowering: Lowering, joined: JoinedBlocks, stores: Sequence[BoxStore]) -> None:
     """Write the tiles of joined tile blocks, if all they are computed from has been loaded and none is written before
     it is read."""
     builder, (access, counts) = lowering.builder, (stores[0].access, stores[0].box.counts)
     loaded = _all_loaded(lowering, joined, access, counts)
     run_separately_unless(lowering, builder.and_(loaded, _are_harmless(lowering, stores, counts)))
-    write_rows(lowering, [store.target for store in stores], joined.coarsening.accesses[access.op], counts)
+    write_rows(lowering, stores, joined.coarsening.accesses[access.op], counts)
 
 
-def _store_jointly(lowering: Lowering, stores: Sequence[_Written]) -> None:
+def _store_jointly(lowering: Lowering, stores: Sequence[BoxStore]) -> None:
     """Write tiles in one loop, straight to memory, where no element is written before it is read; else one after the
     other, through copies."""
     emit, builder, box = lowering.emit, lowering.builder, stores[0].box
@@ -223,27 +214,26 @@ def _store_jointly(lowering: Lowering, stores: Sequence[_Written]) -> None:
         fine = fine if apart is None else builder.and_(fine, apart)
     with builder.if_else(fine, likely=True) as (at_once, one_by_one), emit.one_way():
         with at_once:
-            targets = [store.target for store in stores]
             if dim is not None:
-                write_rows(lowering, targets, dim, counts)
+                write_rows(lowering, stores, dim, counts)
             else:
-                emit.loop_nest(box.window.type.shape, lambda index: put_each(emit, targets, index))
+                emit.loop_nest(box.window.type.shape, lambda index: put_each(emit, stores, index))
         with one_by_one:
             _store_copies(lowering, stores)
 
 
-def _store_copies(lowering: Lowering, stores: Sequence[_Written]) -> None:
+def _store_copies(lowering: Lowering, stores: Sequence[BoxStore]) -> None:
     """Compute all tiles, then check and write one after the other."""
     emit = lowering.emit
     with emit.region():
-        copies = [_materialized(lowering, store.access, store.tile, store.box) for store in stores]
-        for store, copy in zip(stores, copies):
-            check(lowering, store.access, store.box)
-            with _in_order(lowering, store.access, store.box, copy):
-                _write_part(emit, store.box, copy)
+        copies = [replace(store, tile=_materialized(lowering, store)) for store in stores]
+        for copy in copies:
+            check(lowering, copy.access, copy.box)
+            with _in_order(lowering, copy):
+                _write_part(emit, copy.box, copy.tile)
 
 
-def _are_harmless(lowering: Lowering, stores: Sequence[_Written], counts: Sequence[ir.Value]) -> ir.Value:
+def _are_harmless(lowering: Lowering, stores: Sequence[BoxStore], counts: Sequence[ir.Value]) -> ir.Value:
     """Emit a test of whether stores may write `counts` elements of each dimension in one loop: all that belong to each
     of them, which may be accessed, none that another one writes, and none before it is read."""
     builder, emit, found = lowering.builder, lowering.emit, I1(1)

@@ -389,26 +389,20 @@ def _number_text(value: int | bool | float, element: ElementType) -> str:
     return bool_text(value) if element is I1 else str(int(value))
 
 
-def hints_text(hints: a.OptimizationHints) -> str:
-    """Return ``<key = {hint = value}>``: integers go without their type (spec: hints#text)."""
-    return _hints_text(hints, name_text, attribute_text)
+def hints_text(hints: a.OptimizationHints, disassembled: bool = False) -> str:
+    """Return ``<key = {hint = value}>``: integers go without their type (spec: hints#text).
 
-
-def disassembled_hints_text(hints: a.OptimizationHints) -> str:
-    """Return the hints as the vendor's disassembler writes them: keys never in quotes, floats without their type.
-
-    Keys that are not names, and floats, do not read back as the same hints.
+    The vendor's disassembler writes keys never in quotes, and floats without their type too: keys that are not names,
+    and floats, do not read back as the same hints.
     """
+    name = str if disassembled else name_text
 
-    def other(value: a.Attribute) -> str:
-        return float_text(value.bits, value.type) if isinstance(value, a.FloatAttr) else attribute_text(value)
-
-    return _hints_text(hints, str, other)
-
-
-def _hints_text(hints: a.OptimizationHints, name: Callable[[str], str], other: Callable[[a.Attribute], str]) -> str:
     def value(hint: a.Attribute) -> str:
-        return str(hint.value) if isinstance(hint, a.IntegerAttr) and hint.type is not I1 else other(hint)
+        if isinstance(hint, a.IntegerAttr) and hint.type is not I1:
+            return str(hint.value)
+        if disassembled and isinstance(hint, a.FloatAttr):
+            return float_text(hint.bits, hint.type)
+        return attribute_text(hint)
 
     def entries(target: a.Attribute) -> str:
         if not isinstance(target, a.DictAttr):

@@ -12,7 +12,7 @@ from tileir.ir.diagnostics import Diagnostic, DiagnosticError
 from tileir.ir.loc import LocAlias, Location, Source, SourceLoc
 from tileir.ir.partial import POISON, PartialModule, Unread
 from tileir.ir.spec import OpSpec
-from tileir.ir.types import FunctionType, Type
+from tileir.ir.types import FunctionType
 from tileir.ops.module import ModuleOp
 from tileir.text.attributes import attribute, dictionary
 from tileir.text.locations import location_in_brackets, resolved
@@ -25,8 +25,7 @@ from tileir.text.syntax.format import operations
 
 DEFAULT_MODULE = "kernels"
 """The name of the module around items that stand in no module."""
-_BUILTIN_MODULES = ("module", "builtin.module")
-_GENERIC_BUILTIN_MODULE = '"builtin.module"'
+_BUILTIN_MODULES = ("module", "builtin.module", '"builtin.module"')
 
 
 @without_collection()
@@ -102,11 +101,14 @@ class Parser(StatementReader):
 
     def _top_item(self, token: str, block: Block) -> None:
         if token[0] in "#!" and self.tokens[self.index + 1] == "=":
-            (define_attribute_alias if token[0] == "#" else define_type_alias)(self)
+            if token[0] == "#":
+                define_alias(self, self.aliases, _attribute, None)
+            else:
+                define_alias(self, self.types, parse_type, POISON)
         elif token in _BUILTIN_MODULES:
-            self._builtin_module(block)
-        elif token == _GENERIC_BUILTIN_MODULE:
-            self._generic_builtin_module(block)
+            (self._generic_builtin_module if token[0] == '"' else self._builtin_module)(block)
+            if self.accept("loc"):
+                location_in_brackets(self, attribute)
         elif token[0] in '%"' or token[0].isalpha() or token[0] == "_":
             self.statement(block)
         else:
@@ -120,8 +122,6 @@ class Parser(StatementReader):
         if self.accept("attributes"):
             dictionary(self)
         self._wrapped(block)
-        if self.accept("loc"):
-            location_in_brackets(self, attribute)
 
     def _generic_builtin_module(self, block: Block) -> None:
         """Read ``"builtin.module"() ({ ... }) : () -> ()``."""
@@ -137,8 +137,6 @@ class Parser(StatementReader):
             dictionary(self)
         self.expect(":")
         parse_type(self)
-        if self.accept("loc"):
-            location_in_brackets(self, attribute)
 
     def _wrapped(self, block: Block) -> None:
         """Read the contents of a builtin module, in braces."""
@@ -166,39 +164,23 @@ class Parser(StatementReader):
 
 # ---------------------------------------------------------------- aliases
 
-T = TypeVar("T", Attribute, Type)
+T = TypeVar("T")
 
 MAX_PARTS = 1 << 20
 """Parts that an attribute or type built from aliases may have."""
 
 
-def define_attribute_alias(reader: Reader) -> None:
-    name = _new_alias(reader)
-    found: Attribute | None = None
+def define_alias(reader: Reader, known: dict[str, T], read: Callable[[Reader], T], faulty: T) -> None:
+    """Read ``#name = ...``; the alias stands for `faulty` after a fault."""
+    name, at, found = _new_alias(reader), reader.here(), faulty
     try:
-        found = _measured(reader, _attribute)
+        found = check_size(reader, read(reader), at)
     finally:
-        reader.aliases[name] = found
-
-
-def define_type_alias(reader: Reader) -> None:
-    name = _new_alias(reader)
-    found: Type = POISON
-    try:
-        found = _measured(reader, parse_type)
-    finally:
-        reader.types[name] = found
+        known[name] = found
 
 
 def _attribute(reader: Reader) -> Attribute:
     return location_in_brackets(reader, attribute) if reader.accept("loc") else attribute(reader)
-
-
-def _measured(reader: Reader, read: Callable[[Reader], T]) -> T:
-    at = reader.here()
-    found = read(reader)
-    check_size(reader, found, at)
-    return found
 
 
 def _new_alias(reader: Reader) -> str:
@@ -218,13 +200,11 @@ def _new_alias(reader: Reader) -> str:
 def resolve_location(reader: Reader, loc: Location) -> Location:
     """Return `loc` without aliases, now that all of them are defined."""
     found = resolved(reader, loc)
-    if isinstance(loc, LocAlias):
-        check_size(reader, found, loc.at)
-    return found
+    return check_size(reader, found, loc.at) if isinstance(loc, LocAlias) else found
 
 
-def check_size(reader: Reader, found: Attribute | Type, at: SourceLoc) -> None:
-    """Fail if `found` is nested too deeply or has too many parts; remembers its measure."""
+def check_size(reader: Reader, found: T, at: SourceLoc) -> T:
+    """Return `found`, whose measure is kept; fail if it is nested too deeply or has too many parts."""
     if isinstance(found, Attribute | FunctionType) and id(found) not in reader.measures:
         count, depth = _measure(found, reader.measures)
         if depth > MAX_NESTING:
@@ -232,6 +212,7 @@ def check_size(reader: Reader, found: Attribute | Type, at: SourceLoc) -> None:
         if count > MAX_PARTS:
             reader.fail(codes.NESTING, f"expected an alias of at most {MAX_PARTS} parts, got more", at)
         reader.measures[id(found)] = (count, depth)
+    return found
 
 
 def _measure(part: object, known: dict[int, tuple[int, int]]) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from tileir.ir.core import Module, Op
 from tileir.ir.loc import UNKNOWN, Location
 from tileir.ir.versions import NEWEST
 from tileir.ops.module import Global
-from tileir.text.attributes import attribute_text, disassembled_hints_text, hints_text
+from tileir.text.attributes import attribute_text, hints_text
 from tileir.text.locations import Keep, PlaceText, stored, written
 from tileir.text.names import name_values
 from tileir.text.syntax.expressible import is_expressible, is_writable
@@ -52,11 +52,13 @@ def to_text(
     if form not in FORMS:
         raise ValueError(f"expected form to be one of {', '.join(FORMS)}, got '{form}'")
     Module.required(module)
-    items = _disassembled(module) if form == "disassembly" else [module.op]
+    items = [module.op]
+    if form == "disassembly":  # in the order of a bytecode file: globals, then the others
+        items = sorted(module.items, key=lambda item: not isinstance(item, Global))
     places = dict(_places(items, form)) if debug else {}
     locations = PlaceText(attribute_text, places.values()) if debug else None
     names = name_values(module.op, hinted=form != "generic", written=written)
-    hints = disassembled_hints_text if form == "disassembly" else hints_text
+    hints = partial(hints_text, disassembled=form == "disassembly")
     write = write_generic if form == "generic" else partial(_write, own_syntax=_OWN_SYNTAX[form])
     writer = Writer(names, write, level, places, locations, hints)
     writer.operations(items, "")
@@ -73,11 +75,6 @@ FORMS = (*_OWN_SYNTAX, "generic")
 
 def _write(writer: Writer, op: Op, indent: str, own_syntax: Callable[[Op], bool]) -> None:
     (write_operation if own_syntax(op) else write_generic)(writer, op, indent)
-
-
-def _disassembled(module: Module) -> list[Op]:
-    """Return the items in the order of a bytecode file: globals, then the others."""
-    return sorted(module.items, key=lambda item: not isinstance(item, Global))
 
 
 def _places(items: Iterable[Op], form: str) -> Iterator[tuple[Op, Location]]:

@@ -9,7 +9,7 @@ from typing import NamedTuple, NoReturn, TypeVar
 
 from tileir.ir import types as t
 from tileir.ir.attributes import Attribute, DenseElements
-from tileir.ir.core import Block, Op, Value
+from tileir.ir.core import Block, Value
 from tileir.ir.diagnostics import Diagnostic, Note, did_you_mean
 from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.types import Type
@@ -104,13 +104,14 @@ class Reader(TokenCursor):
 
     def grouped_faults(self) -> list[Diagnostic]:
         """Return the faults, each with notes on the other places where the same was found."""
-        return [self._with_repeats(fault, self.repeats.get((fault.code, fault.message), [])) for fault in self.faults]
-
-    def _with_repeats(self, fault: Diagnostic, places: list[SourceLoc]) -> Diagnostic:
-        notes = [Note("the same here", place) for place in places[:MAX_REPEATS]]
-        if len(places) > MAX_REPEATS:
-            notes.append(Note(f"the same at {len(places) - MAX_REPEATS} more places"))
-        return replace(fault, notes=(*fault.notes, *notes)) if notes else fault
+        grouped = []
+        for fault in self.faults:
+            places = self.repeats.get((fault.code, fault.message), [])
+            notes = [Note("the same here", place) for place in places[:MAX_REPEATS]]
+            if len(places) > MAX_REPEATS:
+                notes.append(Note(f"the same at {len(places) - MAX_REPEATS} more places"))
+            grouped.append(replace(fault, notes=(*fault.notes, *notes)) if notes else fault)
+        return grouped
 
     def fail(
         self,
@@ -349,9 +350,7 @@ def unescaped(body: str) -> str:
 
 
 def _escaped_byte(match: re.Match[bytes]) -> bytes:
-    body = match[1]
-    named = _NAMED_ESCAPES.get(body)
-    return bytes((int(body, 16),)) if named is None else named
+    return _NAMED_ESCAPES.get(match[1]) or bytes((int(match[1], 16),))
 
 
 class PendingType(Type):
@@ -416,16 +415,6 @@ class NameScope:
         if found is None:
             found = self.forward[name] = Forward(Value(PENDING, owner, 0), begin, end)
         return found.value
-
-
-def settle(forward: Value, real: Value) -> None:
-    """Let the stand-in `forward` take the place of `real`, which was just defined."""
-    owner = real.owner
-    if isinstance(owner, Op):
-        owner.set_result(real.index, forward)
-    else:
-        owner.args[real.index] = forward
-    forward.type, forward.owner, forward.index = real.type, owner, real.index
 
 
 _MAX_SKIPPED = 1 << 20

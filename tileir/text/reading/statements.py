@@ -65,7 +65,9 @@ class StatementReader(ValueReader):
             op = read(self)
             self._place(op, at, len(token))
             if tokens[self.index] == "loc":
-                self._location(op)
+                self.index += 1
+                op.loc = location_in_brackets(self, attribute)
+                self.located.append(op)
             if names is not NO_NAMES:
                 self.bind(op, names)
             op.parent = block
@@ -114,11 +116,6 @@ class StatementReader(ValueReader):
         op.origin, op.number = self.part, len(marks)
         marks.append(offset * SourcePart.LONGEST + length)
 
-    def _location(self, op: Op) -> None:
-        self.index += 1
-        op.loc = location_in_brackets(self, attribute)
-        self.located.append(op)
-
     def _unusual_operation(self, token: str) -> ReadOp:
         """Return the reader of an operation in generic form; everything else is a fault."""
         if token[0] == '"':
@@ -154,7 +151,7 @@ class StatementReader(ValueReader):
     def block(self, spec: OpSpec, declared: list[Argument], opening: SourceLoc) -> Block:
         """Return the contents of a region up to and with its closing brace.
 
-        Where the header declares no arguments, a label may.
+        Where the header declares no arguments, a label may: ``^bb0(%a: T, ...):``.
         """
         self.braces += 1
         self.enter()
@@ -164,7 +161,9 @@ class StatementReader(ValueReader):
             self.enter_scope(NameScope())
         try:
             if not declared and self.peek()[0] == "^":
-                declared = self.label()
+                self.index += 1
+                declared = arguments(self) if self.peek() == "(" else []
+                self.expect(":")
             block = self.new_block(declared)
             while self.inside(opening):
                 self.statement(block)
@@ -194,13 +193,6 @@ class StatementReader(ValueReader):
         notes = self.note("opened here", opening) if opening else ()
         message = "expected '}', got the end of the text"
         self.fail(codes.END_OF_TEXT, message, notes=notes, expected="'}'", got="end of text")
-
-    def label(self) -> list[Argument]:
-        """Read ``^bb0(%a: T, ...):``."""
-        self.index += 1
-        declared = arguments(self) if self.peek() == "(" else []
-        self.expect(":")
-        return declared
 
     def new_block(self, declared: list[Argument]) -> Block:
         block = Block([argument.type for argument in declared])
@@ -250,8 +242,8 @@ class Argument:
     name: str | None
     type: Type
     begin: int
-    attributes: a.DictAttr
-    loc: Location | None
+    attributes: a.DictAttr = _NO_ENTRIES
+    loc: Location | None = None
 
 
 def arguments(p: ValueReader) -> list[Argument]:
@@ -291,10 +283,6 @@ def _attributes(p: ValueReader) -> a.DictAttr:
             return given
         p.restart(brace)
     p.expected("',' or ')'")
-
-
-def plain_argument(name: str, type: Type, begin: int) -> Argument:
-    return Argument(name, type, begin, _NO_ENTRIES, None)
 
 
 def function_type(p: ValueReader, values: list[Value], marks: list[int]) -> FunctionType:
@@ -344,17 +332,25 @@ def property_value(reader: Reader, spec: OpSpec, attr: Attr, value: a.Attribute,
     return found
 
 
+# ---------------------------------------------------------------- the generic form
+
+
 def read_generic(p: StatementReader) -> Op:
     """Return the rest of an operation whose quoted name was just taken."""
     loc = p.taken()
-    cls = _operation(p)
+    p.index -= 1
+    name = p.string()
+    cls = spellings().get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
+    if cls is None:
+        p.index -= 1
+        p.unknown_operation(name)
     spec = cls.spec
     p.expect("(")
     values, marks = p.value_list() if p.peek()[0] == "%" else ([], [])
     p.expect(")")
     if p.peek() == "[":
         p.fail(codes.REGION_COUNT, f"'{spec.name}': expected no successors, got some")
-    properties = _properties(p)
+    properties = p.angled(lambda: dictionary(p)) if p.peek() == "<" else None
     regions = _regions(p, spec)
     at = p.here()
     entries = dictionary(p) if p.peek() == "{" else {}
@@ -363,44 +359,21 @@ def read_generic(p: StatementReader) -> Op:
     attributes: dict[str, Any] = {}
     discardable = distribute(p, spec, entries, attributes, at)
     if properties is not None:
-        _check_known(p, spec, properties, loc)
+        unknown = next((key for key in properties if key not in spec.attr_index), None)
+        if unknown is not None:
+            message = f"'{spec.name}': expected a declared property, got {shown_token(unknown)}"
+            p.fail(codes.UNKNOWN_ATTRIBUTE, message, loc)
         distribute(p, spec, properties, attributes, loc)
     require(p, spec, attributes, loc, "property")
     type = function_type(p, values, marks)
     segments = _segments(p, spec, sizes, len(values), loc)
-    _check_results(p, spec, type, loc)
+    declared, got = len(spec.results), len(type.results)
+    if declared != got and not any(result.variadic for result in spec.results):
+        message = f"'{spec.name}': expected {declared} result types, got {got}"
+        p.fail(codes.RESULT_COUNT, message, loc, expected=str(declared), got=str(got))
     op = cls(values, type.results, attributes, regions, segments=segments)
     op.discardable = discardable
     return op
-
-
-def _operation(p: StatementReader) -> type[Op]:
-    p.index -= 1
-    name = p.string()
-    found = spellings().get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
-    if found is None:
-        p.index -= 1
-        p.unknown_operation(name)
-    return found
-
-
-# ---------------------------------------------------------------- properties
-
-
-def _properties(p: StatementReader) -> dict[str, a.Attribute] | None:
-    """Read ``<{name = value, ...}>``."""
-    if not p.accept("<"):
-        return None
-    found = dictionary(p)
-    p.expect(">")
-    return found
-
-
-def _check_known(p: StatementReader, spec: OpSpec, properties: dict[str, a.Attribute], loc: SourceLoc) -> None:
-    unknown = next((key for key in properties if key not in spec.attr_index), None)
-    if unknown is not None:
-        message = f"'{spec.name}': expected a declared property, got {shown_token(unknown)}"
-        p.fail(codes.UNKNOWN_ATTRIBUTE, message, loc)
 
 
 def require(p: StatementReader, spec: OpSpec, attributes: dict[str, Any], loc: SourceLoc, what: str) -> None:
@@ -430,19 +403,6 @@ def _segments(
         message = f"'{spec.name}': expected operands for {declared}, got {count} in groups {list(found)}"
         p.fail(codes.OPERAND_COUNT, message, loc)
     return found
-
-
-# ---------------------------------------------------------------- signature
-
-
-def _check_results(p: StatementReader, spec: OpSpec, type: FunctionType, loc: SourceLoc) -> None:
-    declared = len(spec.results)
-    if declared != len(type.results) and not any(result.variadic for result in spec.results):
-        message = f"'{spec.name}': expected {declared} result types, got {len(type.results)}"
-        p.fail(codes.RESULT_COUNT, message, loc, expected=str(declared), got=str(len(type.results)))
-
-
-# ---------------------------------------------------------------- regions
 
 
 def _regions(p: StatementReader, spec: OpSpec) -> tuple[Block | None, ...]:

@@ -22,12 +22,47 @@ from tileir.text.reading.reader import Reader, shown_token, whole_number
 WORD = re.compile(r"[!#]?[A-Za-z_][\w$.]*", re.ASCII)
 LARGEST = (1 << 63) - 1
 _INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)", re.ASCII)
+_EXTENT = re.compile(r"(\d+|\?)[ \t\r\n]*x", re.ASCII)
+_ASSIGNED = re.compile(r"(\w+)[ \t\r\n]*=", re.ASCII)
+_DIGITS = re.compile(r"-?\d+", re.ASCII)
+_ANGLE = re.compile(r"->|[<>\n]")
+_LONGEST_FOREIGN = 100
+"""Characters of an unknown type that are looked at for a hint."""
+_PREFIX = "!cuda_tile."
+_PADDINGS = {padding.text: padding for padding in t.PaddingValue}
+_POINTER_ATTRS = {attr.text: attr for attr in t.PointerAttr}
+RAW_FLOATS = {"f8e4m3fn": t.F8E4M3FN, "f8e5m2": t.F8E5M2}
+"""Spellings of a Rust front end, whose constants of these types are bit patterns."""
+_EARLY_NAMES = {"F4E2M1FN": t.F4E2M1FN, "e5m2": t.F8E5M2, "e4m3": t.F8E4M3FN, "f8E5M3FNU": t.FNV8E5M3FNU} | RAW_FLOATS
 
 T = TypeVar("T")
 
 
-class CharacterScan:
-    """Something that is being read at `offset` of the text."""
+def parse_type(reader: Reader) -> t.Type:
+    """Return the type at the next token."""
+    token, begin = reader.tokens[reader.index], reader.starts[reader.index]
+    found = reader.types.get(token)
+    if found is not None:
+        reader.index += 1
+        return found
+    depth = reader.depth
+    scan = _TypeScan(reader, begin)
+    found = scan.type()
+    reader.depth = depth
+    if scan.offset == begin + len(token) and found is not POISON:
+        reader.types[token] = found
+    reader.resync(scan.offset)
+    return found
+
+
+def starts_type(reader: Reader) -> bool:
+    """Return whether the next token can only begin a type."""
+    token = reader.tokens[reader.index]
+    return token in reader.types or token[0] in "!(" or token.partition("<")[0] in _COMPOSITES
+
+
+class _TypeScan:
+    """A type being read at `offset` of the text, character by character: ``4x8xf32`` is not one token."""
 
     example: str | None = None
     """An example for hints."""
@@ -92,10 +127,6 @@ class CharacterScan:
             self.reader.fail(codes.INTEGER_RANGE, f"expected {what} of at most {LARGEST}, got a larger one", loc)
         return -value if text[0] == "-" else value
 
-    def integers(self, what: str) -> tuple[int, ...]:
-        self.expect("[")
-        return tuple(self.comma_list(lambda: self.integer(what), "]"))
-
     def keyword(self, table: dict[str, T], what: str) -> T:
         begin = self.skip()
         word = self.take(WORD)
@@ -105,51 +136,7 @@ class CharacterScan:
             self.reader.not_one_of(word, table, what, loc=self.reader.place(begin, self.offset))
         return table[word]
 
-
-_EXTENT = re.compile(r"(\d+|\?)[ \t\r\n]*x", re.ASCII)
-_ASSIGNED = re.compile(r"(\w+)[ \t\r\n]*=", re.ASCII)
-_DIGITS = re.compile(r"-?\d+", re.ASCII)
-_ANGLE = re.compile(r"->|[<>\n]")
-_LONGEST_FOREIGN = 100
-"""Characters of an unknown type that are looked at for a hint."""
-_PREFIX = "!cuda_tile."
-_FIRST_CHARACTERS = "!("
-_PADDINGS = {padding.text: padding for padding in t.PaddingValue}
-_POINTER_ATTRS = {attr.text: attr for attr in t.PointerAttr}
-RAW_FLOATS = {"f8e4m3fn": t.F8E4M3FN, "f8e5m2": t.F8E5M2}
-"""Spellings of a Rust front end, whose constants of these types are bit patterns."""
-_EARLY_NAMES = {"F4E2M1FN": t.F4E2M1FN, "e5m2": t.F8E5M2, "e4m3": t.F8E4M3FN, "f8E5M3FNU": t.FNV8E5M3FNU} | RAW_FLOATS
-
-
-def parse_type(reader: Reader) -> t.Type:
-    """Return the type at the next token."""
-    found = reader.types.get(reader.tokens[reader.index])
-    if found is None:
-        return _read(reader)
-    reader.index += 1
-    return found
-
-
-def _read(reader: Reader) -> t.Type:
-    token, begin = reader.tokens[reader.index], reader.starts[reader.index]
-    depth = reader.depth
-    scan = _TypeScan(reader, begin)
-    found = scan.type()
-    reader.depth = depth
-    if scan.offset == begin + len(token) and found is not POISON:
-        reader.types[token] = found
-    reader.resync(scan.offset)
-    return found
-
-
-def starts_type(reader: Reader) -> bool:
-    """Return whether the next token can only begin a type."""
-    token = reader.tokens[reader.index]
-    return token in reader.types or token[0] in _FIRST_CHARACTERS or token.partition("<")[0] in _COMPOSITES
-
-
-class _TypeScan(CharacterScan):
-    """A type being read at `offset` of the text."""
+    # ------------------------------------------------------------ types
 
     def report(self, code: str, message: str, begin: int, hint: str | None = None) -> t.Type:
         """Report what was read since `begin` and go on with a poisoned type."""
@@ -164,7 +151,11 @@ class _TypeScan(CharacterScan):
         if word is None:
             self.expected("a type")
         if word == "!cuda_tile" and self.accept("<"):
-            return self.bracketed()
+            self.reader.enter(self.offset)
+            found = self.type()
+            self.expect(">")
+            self.reader.depth -= 1
+            return found
         known = self.reader.types.get(word) or _EARLY_NAMES.get(word)
         if known is not None:
             return known
@@ -176,14 +167,6 @@ class _TypeScan(CharacterScan):
         outer, self.example = self.example, _EXAMPLES[name]
         found = read(self, begin)
         self.example = outer
-        self.reader.depth -= 1
-        return found
-
-    def bracketed(self) -> t.Type:
-        """Read ``tile<4xf32>>`` after ``!cuda_tile<``."""
-        self.reader.enter(self.offset)
-        found = self.type()
-        self.expect(">")
         self.reader.depth -= 1
         return found
 
@@ -303,7 +286,9 @@ class _TypeScan(CharacterScan):
         strides: tuple[t.Dim, ...] = ()
         begin = self.skip()
         if comma and self.accept_word("strides"):
-            strides = self.strides()
+            self.expect("=")
+            self.expect("[")
+            strides = tuple(self.comma_list(lambda: None if self.accept("?") else self.integer("a stride or '?'"), "]"))
             if not ranked:
                 self.report(codes.STRIDES, "expected no strides in a tensor_view without dimensions, got some", begin)
             comma = self.accept(",")
@@ -313,13 +298,9 @@ class _TypeScan(CharacterScan):
             self.reader.fail(codes.STRIDES, message, loc, hint="write tensor_view<4x8xf32, strides=[8,1]>")
         return strides, self.pointer_attr() if comma else None
 
-    def strides(self) -> tuple[t.Dim, ...]:
-        self.expect("=")
+    def integers(self, what: str) -> tuple[int, ...]:
         self.expect("[")
-        return tuple(self.comma_list(self.stride, "]"))
-
-    def stride(self) -> t.Dim:
-        return None if self.accept("?") else self.integer("a stride or '?'")
+        return tuple(self.comma_list(lambda: self.integer(what), "]"))
 
     def tile_shape(self) -> tuple[int, ...]:
         self.expect("=")
@@ -391,8 +372,6 @@ _EXAMPLES = {
     "strided_view": "strided_view<tile=(4x8), traversal_strides=[2,8], tensor_view<?x64xf32, strides=[?,1]>>",
     "gather_scatter_view": "gather_scatter_view<tile=(4x8), tensor_view<?x64xf32, strides=[?,1]>, sparse_dim=0>",
 }
-
-
 _COMPOSITES: dict[str, Callable[[_TypeScan, int], t.Type]] = {
     "tile": _TypeScan.tile,
     "ptr": _TypeScan.pointer,

@@ -14,7 +14,7 @@ from tileir.ir.types import Type
 from tileir.text.reading import codes
 from tileir.text.reading.hints import carrying_hint, conversion_hint, token_hint
 from tileir.text.reading.lexer import token_at
-from tileir.text.reading.reader import PENDING, NameScope, Reader, settle, shown_token, whole_number
+from tileir.text.reading.reader import PENDING, NameScope, Reader, shown_token, whole_number
 
 MAX_PACK = 1 << 16
 """Results that a pack may name; no operation has as many."""
@@ -215,16 +215,21 @@ class ValueReader(Reader):
         scope.defined.append(name)
 
     def _settle(self, name: str, value: Value, begin: int) -> Value:
-        """Return the stand-in of earlier uses becomes the value itself."""
+        """Let the stand-in of earlier uses take the place of `value`, which was just defined, and return it."""
         forward = self.scope.forward.pop(name)
-        stated, actual = forward.value.type, value.type
-        settle(forward.value, value)
+        found, owner = forward.value, value.owner
+        stated, actual = found.type, value.type
+        if isinstance(owner, Op):
+            owner.set_result(value.index, found)
+        else:
+            owner.args[value.index] = found
+        found.type, found.owner, found.index = actual, owner, value.index
         if stated not in (PENDING, POISON, actual) and actual is not POISON:
             loc = self.place(forward.begin, forward.end)
             message = _other_type(name, stated, actual)
             notes = self.note("defined here", self.place(begin, begin + len(name)))
             self.record(Diagnostic(codes.VALUE_TYPE, message, loc, notes, expected=repr(stated), got=repr(actual)))
-        return forward.value
+        return found
 
     def poison(self, names: list[ResultName]) -> None:
         """Define the results of a faulty statement anew, so that their uses cause no faults."""

@@ -15,10 +15,10 @@ from tileir.text.reading.reader import BOOLEANS, shown_token
 from tileir.text.reading.statements import StatementReader, property_value, store
 from tileir.text.syntax.directive import (
     AttributeDirective,
+    CaseKeyword,
     Directive,
     Draft,
     ValueDirective,
-    case_table,
     enum_of,
     value_directive,
 )
@@ -133,14 +133,10 @@ class RoundingClause(CaseClause):
         self.word = "rounding"
 
 
-class ScopeKeyword(AttributeDirective):
+class ScopeKeyword(CaseKeyword):
     """``scope($attr)``: a keyword of an optional enumeration."""
 
     example = "[<{0}>]"
-
-    def __init__(self, spec: OpSpec, *names: str) -> None:
-        super().__init__(spec, *names)
-        self.cases = case_table(self.attr)
 
     def read(self, p: StatementReader, draft: Draft) -> None:
         token = p.tokens[p.index]

@@ -16,7 +16,7 @@ from tileir.text.attributes import array_text, attr_dict, attribute, bool_text, 
 from tileir.text.elements import Literal, read_literal
 from tileir.text.reading import codes
 from tileir.text.reading.reader import BOOLEANS, TextFault
-from tileir.text.reading.statements import Argument, StatementReader, arguments, plain_argument, property_value
+from tileir.text.reading.statements import Argument, StatementReader, arguments, property_value
 from tileir.text.reading.types import parse_type
 from tileir.text.writer import Writer, arguments_text, write_body, write_close, write_with_body
 
@@ -41,7 +41,7 @@ def read_for(p: StatementReader) -> Op:
         carried = _assignments(p)
         p.expect_all("->", "(")
         types = p.comma_list(lambda: parse_type(p), ")")
-    declared = [plain_argument(name, type, begin), *_carry(p, carried, types)]
+    declared = [Argument(name, type, begin), *_carry(p, carried, types)]
     operands = [value for value, _ in bounds] + [item.value for item in carried]
     body = p.region(For.spec, declared)
     return p.with_dict(For(operands, types, attributes, (body,), segments=(1, 1, 1, len(carried))))
@@ -123,7 +123,7 @@ def _carry(p: StatementReader, carried: list[_Carried], types: list[Type]) -> li
     p.check_count(types, carried, "carried value", p.starts[p.index])
     for item, type in zip(carried, types):
         p.check_type(item.value, type, item.value_begin)
-    return [plain_argument(item.name, type, item.begin) for item, type in zip(carried, types)]
+    return [Argument(item.name, type, item.begin) for item, type in zip(carried, types)]
 
 
 def _assigned(writer: Writer, arguments: Sequence[Value], initial: Sequence[Value]) -> str:
@@ -174,7 +174,10 @@ def read_reduction(p: StatementReader, cls: type[Op]) -> Op:
     at, untyped = p.here(), _untyped_numbers(p)
     given = None if untyped is not None else attribute(p)
     p.expect(":")
-    _operand_types(p, values, marks)
+    begin = p.starts[p.index]
+    types = p.some(lambda: parse_type(p))
+    p.check_count(types, values, "operand", begin)
+    p.check_types(types, values, marks)
     if given is None:
         given = ArrayAttr(tuple([_identity(p, one, value.type) for one, value in zip(untyped or (), values)]))
     attributes["identities"] = property_value(p, cls.spec, cls.spec.attr_index["identities"], given, at)
@@ -208,13 +211,6 @@ def _identity(p: StatementReader, literal: Literal, type: Type) -> Attribute:
     if element.is_float and literal.text.lstrip("-").isdigit():
         literal.text += ".0"
     return checked_number(p, literal, element)
-
-
-def _operand_types(p: StatementReader, values: list[Value], marks: list[int]) -> None:
-    begin = p.starts[p.index]
-    types = p.some(lambda: parse_type(p))
-    p.check_count(types, values, "operand", begin)
-    p.check_types(types, values, marks)
 
 
 def write_reduction(writer: Writer, op: Reduce | Scan, indent: str) -> None:

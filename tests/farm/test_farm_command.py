@@ -121,7 +121,8 @@ def test_a_file_that_has_changed_since_is_noticed(capsys: pytest.CaptureFixture[
         ('{"program": "no.mlir", "grid": 1}', "cannot read 'no.mlir'"),
         ('{"grid": 1}', "expected a JSON object with a field 'program'"),
         ("[1]", "expected a JSON object"),
-        ("{", "Expecting property name"),
+        ("{", "expected a JSON object, got what is no JSON (Expecting property name"),
+        ("none", "expected a JSON object, got what is no JSON"),
     ],
 )
 def test_a_wrong_line_is_named_and_nothing_is_made(line: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:

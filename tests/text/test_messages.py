@@ -312,7 +312,10 @@ def test_a_tensor_view_ends_without_a_comma(type: str) -> None:
     [
         ("# a comment\nentry @k() { return }", "comments begin with //"),
         ("entry @k() {\n  #comment\n  return\n}", "comments begin with //"),
+        ("/* a comment */ entry @k() { return }", "comments begin with //, and end with the line"),
         ("entry @k() {\n  return;\n}", "leave it out"),
+        ("entry @k(%n: tile<i32>) {\n  %\u00e4 = addi %n, %n : tile<i32>\n  return\n}", "a name is of ASCII letters"),
+        ("entry @k() {\n  print_tko \u201chello\u201d -> token\n  return\n}", 'a string begins and ends with "'),
         ("entry @k(%n: tile<i32>) {\n  %m = addi n, %n : tile<i32>\n  return\n}", "did you mean '%n'?"),
         ("entry @k(%n: index) { return }", "write 'tile<i64>' or 'tile<i32>'"),
         ("entry @k(%n: i64) { return }", "write 'tile<i64>'"),

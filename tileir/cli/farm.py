@@ -125,6 +125,8 @@ def _jobs(options: argparse.Namespace) -> Iterator[FarmJob]:
                 if not isinstance(fields, dict) or not isinstance(fields.get("program"), str):
                     raise UsageError("expected a JSON object with a field 'program'")
                 yield launch_job(program(fields.pop("program")), fields)
+            except json.JSONDecodeError as error:
+                raise UsageError(f"{name}:{number}: expected a JSON object, got what is no JSON ({error})") from None
             except (UsageError, ValueError) as error:
                 raise UsageError(f"{name}:{number}: {error}") from None
             except DiagnosticError as error:

@@ -25,8 +25,14 @@ _ONE_CHARACTER = re.compile(r"[\w,:=(){}\[\]<>?+-]", re.ASCII)
 _BARE_WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _QUOTED_WORD = re.compile(r"'(\w+)'")
 BOOLEANS = {"true": True, "false": False}
-_CHARACTERS = {"#": "comments begin with //", ";": "an operation ends without a mark: leave it out"}
-"""Hints on characters that other languages use."""
+_CHARACTERS = {
+    "#": "comments begin with //",
+    "/": "comments begin with //, and end with the line",
+    ";": "an operation ends without a mark: leave it out",
+    "%": "a name is of ASCII letters, digits, _, $, . and -, such as %x",
+    "\u201c": 'a string begins and ends with "',
+}
+"""Hints on characters that other languages, or texts, use."""
 _WHOLE_STRING = re.compile(r'"[^"\\\n]*(?:\\(?:["\\nt]|[0-9A-Fa-f]{2})[^"\\\n]*)*"')
 _STRING_TOKEN = re.compile(STRING)
 _LONGEST_NUMBER = 64

@@ -59,6 +59,20 @@ def ready_kernel() -> tileir.Kernel:
 
 
 @needs_extension
+def test_launches_with_a_number_of_threads_stay_ready() -> None:
+    kernel, found = tileir.parse(PUT)["put"], np.zeros(1, np.int32)
+    for _ in range(2):
+        kernel.launch(1, found, 7, 0.0, 0, 0, threads=1)
+    _, run = kernel.ready["cpu", True, ("threads", int, 1)]
+    assert isinstance(run, NativeRun) and run.direct(1, (found, 8, 0.0, 0, 0)) and found[0] == 8
+    for wrong in (True, 0, "1"):
+        with pytest.raises((TypeError, ValueError), match="threads"):
+            kernel.launch(1, found, 7, 0.0, 0, 0, threads=wrong)
+    kernel.launch(1, found, 9, 0.0, 0, 0, threads=1, timeout=10.0)
+    assert found[0] == 9 and len(kernel.ready) == 1
+
+
+@needs_extension
 @pytest.mark.parametrize("grid", [4, (4,), (2, 1), (3, 1, 1), (1, 2, 3)])
 @pytest.mark.parametrize("values", [(5, 2.5, -7, -1), (-(2**31), -3.0, 2**62, 127), (2**31 - 1, 0.0, 2**63 - 1, -128)])
 def test_plain_values_are_launched_directly_with_the_same_result(grid, values) -> None:

@@ -167,8 +167,8 @@ class Kernel(Memo):
         self.module = module
         self.entry = entry
         self.name: str = entry.sym_name
-        self.ready: dict[tuple[str, bool] | None, tuple[Bind, Run]] = {}
-        """Launches without options that are ready to run, by target and check (`launch.launch_kernel`)."""
+        self.ready: dict[tuple[object, ...] | None, tuple[Bind, Run]] = {}
+        """Launches that are ready to run, by target, check and options (`launch_kernel`)."""
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -471,11 +471,11 @@ def launch_kernel(
     kernel: Kernel, grid: GridLike, args: Sequence[object], target: str, check: Check, options: LaunchOptions
 ) -> None:
     """Check the program, the grid and the arguments, in this order, and run."""
-    key = (target, check) if type(check) is bool and not options else None
+    key = _key(target, check, options) if options else (target, check) if type(check) is bool else None
     ready = kernel.ready.get(key)
     if ready is None:
         with usual_floats():
-            _launch_first(kernel, grid, args, target, check, options)
+            _launch_first(kernel, grid, args, target, check, options, key)
         return
     binder, run = ready
     if isinstance(run, DirectRun) and run.direct(grid, args):
@@ -484,18 +484,37 @@ def launch_kernel(
         _run(run, checked_grid(grid, kernel.name), _bound(kernel, binder, args))
 
 
+_OF_FEW_VALUES = frozenset({"threads", "optimize"})
+"""Options with which a launch stays ready."""
+
+
+def _key(target: str, check: Check, options: LaunchOptions) -> tuple[object, ...] | None:
+    """Return the key of a launch with options that stays ready; None for one that does not."""
+    if type(check) is not bool or not options.keys() <= _OF_FEW_VALUES:
+        return None
+    given = ((name, type(value), value) for name, value in options.items())
+    return (target, check, *given) if all(type(value) in (int, bool) for value in options.values()) else None
+
+
 def _launch_first(
-    kernel: Kernel, grid: GridLike, args: Sequence[object], target: str, check: Check, options: LaunchOptions
+    kernel: Kernel,
+    grid: GridLike,
+    args: Sequence[object],
+    target: str,
+    check: Check,
+    options: LaunchOptions,
+    key: tuple[object, ...] | None,
 ) -> None:
-    """Launch a kernel that may not be prepared for the target and the options yet."""
+    """Launch a kernel that may not be prepared for the target and the options yet; keep it ready by its `key`, if it
+    has one."""
     chosen = target_named(target)
     kernel.module.require_valid()
     extents = checked_grid(grid, kernel.name)
     binder = _binder(kernel, chosen)
     arguments = _bound(kernel, binder, args)
     run = chosen.prepare(kernel, check, options)
-    if type(check) is bool and not options:
-        kernel.ready[target, check] = binder, run
+    if key is not None:
+        kernel.ready[key] = binder, run
     if check is True and "mode" not in options:
         from tileir.runtime.claims import plain_views, warn_of_claims
 

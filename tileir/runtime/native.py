@@ -92,9 +92,8 @@ class Native(Target):
             return NativeLaunches(kernel, made)
 
         prepared = kernel.memo(("cpu", checks, rewrites, described), launches)
-        if options:
-            return prepared.runs(prepared.settings(options))
-        return prepared.runs(prepared.usual, lambda values: bind(kernel, values, self))
+        settings = prepared.settings(options) if options else prepared.usual
+        return prepared.runs(settings, lambda values: bind(kernel, values, self))
 
 
 class NativeLaunches:
@@ -131,6 +130,8 @@ class NativeRun(DirectRun):
     """Launches a kernel with settings."""
 
     def __init__(self, launches: NativeLaunches, settings: Settings, bind: Bind | None, pointers: bytes = b"p") -> None:
+        if settings.timeout is not None or settings.progress is not None:
+            bind = None  # each launch begins by itself
         self._launches, self._settings, self._bind, self._pointers = launches, settings, bind, pointers
         self._storage = launches.kernel.module.globals
         self._made_for: tuple[object, ...] = ()
@@ -138,8 +139,7 @@ class NativeRun(DirectRun):
 
     def in_storages(self, bind: Bind) -> NativeRun:
         """Return a run whose `direct` lends the whole storage of each tensor, as `bind` does."""
-        one_by_one = self._settings.timeout is not None or self._settings.progress is not None
-        return NativeRun(self._launches, self._settings, None if one_by_one else bind, pointers=b"s")
+        return NativeRun(self._launches, self._settings, bind, pointers=b"s")
 
     def __call__(self, grid: Grid, arguments: Sequence[Argument]) -> None:
         if self.direct(grid, tuple(arguments)):

@@ -89,6 +89,7 @@ class Batch:
     count: int = 0
     _module: ModuleRef | None = None
     _loaded: Loaded | None = None
+    _assembly: str = ""
 
     def add(self, op: Op) -> int:
         """The number to run it by."""
@@ -123,7 +124,9 @@ class Batch:
         return self._module
 
     def assembly(self) -> str:
-        return target_machine(host()).emit_assembly(self.optimized())
+        """The module as text for the assembler; nothing may be added from now on."""
+        self._assembly = self._assembly or target_machine(host()).emit_assembly(self.optimized())
+        return self._assembly
 
     def functions(self) -> dict[int, str]:
         """The assembly of each operation."""

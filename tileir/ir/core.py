@@ -146,6 +146,7 @@ class Op(metaclass=_OpClass):
         regions: tuple[Block | None, ...] = (),
         loc: Location = UNKNOWN,
         segments: tuple[int, ...] | None = None,
+        discardable: dict[str, Attribute] | None = None,
     ) -> None:
         self.operands = tuple(operands)
         self.segments = self.spec.default_segments(len(operands)) if segments is None else segments
@@ -158,7 +159,7 @@ class Op(metaclass=_OpClass):
             self.defines = ()
         self.attributes: dict[str, Any] = {} if attributes is None else attributes
         self.regions = regions
-        self.discardable: dict[str, Attribute] | None = None
+        self.discardable = discardable
         self.origin: Location | Places = loc
         self.number = 0
         self.parent: Block | None = None

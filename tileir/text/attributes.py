@@ -22,13 +22,12 @@ from tileir.text.elements import (
     check_element,
     elements_text,
     encode,
-    float_pattern,
     integer_of,
     read_literal,
+    written_pattern,
 )
 from tileir.text.locations import DEBUG_ATTRIBUTES, PlaceText, dialect_attribute, location_in_brackets, resolved
-from tileir.text.numbers import float_pattern as pattern_of
-from tileir.text.numbers import float_text, name_text, string_text, symbol_text
+from tileir.text.numbers import float_pattern, float_text, name_text, string_text, symbol_text
 from tileir.text.reading import codes
 from tileir.text.reading.reader import Reader, shown_token
 from tileir.text.reading.types import parse_type, starts_type
@@ -92,7 +91,7 @@ def checked_number(reader: Reader, literal: Literal, element: ElementType) -> a.
 
 def _typed_number(literal: Literal, element: ElementType) -> a.Attribute:
     if element.is_float:
-        return a.FloatAttr(float_pattern(literal.text, element), element)
+        return a.FloatAttr(written_pattern(literal.text, element), element)
     if "." in literal.text:
         raise BadElement(codes.LITERAL_KIND, f"expected an integer of {element.name}, got {shown_token(literal.text)}")
     value = integer_of(literal.text)
@@ -385,7 +384,7 @@ def _dense_array_text(array: a.DenseArray) -> str:
 def _number_text(value: int | bool | float, element: ElementType) -> str:
     """Return a number's text: a float type holds numbers as floats, or as bit patterns where they were written so."""
     if element.is_float:
-        return float_text(pattern_of(value, element) if isinstance(value, float) else value, element)
+        return float_text(float_pattern(value, element) if isinstance(value, float) else value, element)
     return bool_text(value) if element is I1 else str(int(value))
 
 

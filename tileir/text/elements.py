@@ -115,10 +115,6 @@ def constant_elements(
     if element is not None and type.element is not element:
         message = f"expected the element type of {type!r}, got {element!r}"
         reader.fail(codes.LITERAL_ELEMENT, message, at, expected=repr(type.element), got=repr(element))
-    return _cached_elements(reader, literal, type)
-
-
-def _cached_elements(reader: Reader, literal: Literal, type: TileType) -> DenseElements:
     key = (literal.text, type)
     found = reader.constants.get(key)
     if found is None:
@@ -264,10 +260,6 @@ def _encode_string(reader: Reader, literal: Literal, type: TileType, element: El
     if len(data) not in (size, size * type.count):
         message = f"expected {size * type.count} bytes for {type!r}, got {len(data)}"
         reader.fail(codes.LITERAL_SHAPE, message, loc, expected=str(size * type.count), got=str(len(data)))
-    return _checked_bytes(reader, data, element, loc)
-
-
-def _checked_bytes(reader: Reader, data: bytes, element: ElementType, loc: SourceLoc) -> bytes:
     if element is TF32:
         return tf32.words(data)
     if element is I1:
@@ -321,11 +313,11 @@ def _encode_float(text: str, element: ElementType) -> bytes:
         value = float(_joined(text))
         if abs(value) < F32.layout.max_finite:
             return struct.pack("<f" if element is F32 else "<d", value)
-    pattern = float_pattern(text, element)
+    pattern = written_pattern(text, element)
     return (pattern << TF32_UNUSED_BITS if element is TF32 else pattern).to_bytes(element.byte_size, "little")
 
 
-def float_pattern(text: str, element: ElementType) -> int:
+def written_pattern(text: str, element: ElementType) -> int:
     """Return the bit pattern that a decimal, special or hexadecimal float stands for. Raises `BadElement`."""
     joined = _joined(text)
     if _DECIMAL.fullmatch(text):

@@ -6,6 +6,7 @@ aliases at the end (spec: debug#printing).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from tileir.ir import loc as l
@@ -269,7 +270,12 @@ class PlaceText:
         found: dict[Place, int] = {}
         for place in places:
             _visit(place, found)
-        self.aliases = _numbered(sorted(found, key=lambda place: (found[place], _base(place))))
+        self.aliases: dict[Place, str] = {}
+        counts: Counter[str] = Counter()
+        for one in sorted(found, key=lambda one: (found[one], _base(one))):
+            base = _base(one)
+            self.aliases[one] = f"#{base}{counts[base] or ''}"
+            counts[base] += 1
 
     def reference(self, place: l.Location) -> str:
         """Return `` loc(#loc3)``, to be put behind an operation."""
@@ -363,17 +369,6 @@ def parts(place: Place) -> tuple[Attribute, ...]:
 
 def _base(place: Place) -> str:
     return place.mnemonic if isinstance(place, l.DebugScope) else "loc"
-
-
-def _numbered(order: list[Place]) -> dict[Place, str]:
-    counts: dict[str, int] = {}
-    aliases: dict[Place, str] = {}
-    for place in order:
-        base = _base(place)
-        number = counts.get(base, 0)
-        counts[base] = number + 1
-        aliases[place] = f"#{base}{number or ''}"
-    return aliases
 
 
 # ---------------------------------------------------------------- parts of locations that are kept

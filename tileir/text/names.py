@@ -83,7 +83,12 @@ class _Numbering:
                 self.used.difference_update(self.scopes.pop())
             self.scopes.append([])
             self._arguments(block)
-            nested = self._operations(block)
+            nested: list[Block] = []
+            for op in block.ops:
+                if results := op.results:
+                    self._name_results(op, results)
+                if op.regions:
+                    nested += [region for region in op.regions if region is not None]
             after = (self.value, self.argument, self.conflict)
             waiting += [(inner, after, depth + 1) for inner in nested]
 
@@ -98,16 +103,6 @@ class _Numbering:
             else:
                 name = self._unique(hints[position])
             self.uses[argument] = f"%{name}"
-
-    def _operations(self, block: Block) -> list[Block]:
-        nested: list[Block] = []
-        for op in block.ops:
-            results = op.results
-            if results:
-                self._name_results(op, results)
-            if op.regions:
-                nested += [region for region in op.regions if region is not None]
-        return nested
 
     def _name_results(self, op: Op, results: tuple[Value, ...]) -> None:
         hint = result_hint(op) if self.hinted else None

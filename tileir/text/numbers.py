@@ -90,19 +90,17 @@ def _short_text(mantissa: int, power: int) -> str:
 def _long_text(sign: str, decimal: _Decimal, precision: int) -> str | None:
     """Return scientific or positional text; None where that would look like an integer."""
     digits, exponent = decimal.digits, decimal.exponent
-    if _is_scientific(decimal, precision):
+    if exponent < 0:
+        scientific = decimal.power < -_PLAIN_ZEROS
+    else:
+        scientific = exponent > _PLAIN_ZEROS or decimal.power >= precision
+    if scientific:
         return f"{sign}{digits[0]}.{digits[1:] or '0'}E{decimal.power:+d}"
     if exponent >= 0:
         return None
     if decimal.power >= 0:
         return f"{sign}{digits[:exponent]}.{digits[exponent:]}"
     return f"{sign}0.{'0' * (-decimal.power - 1)}{digits}"
-
-
-def _is_scientific(decimal: _Decimal, precision: int) -> bool:
-    if decimal.exponent < 0:
-        return decimal.power < -_PLAIN_ZEROS
-    return decimal.exponent > _PLAIN_ZEROS or decimal.power >= precision
 
 
 def _decimal(mantissa: int, power: int, precision: int) -> _Decimal:

@@ -80,16 +80,12 @@ def _write(writer: Writer, op: Op, indent: str, own_syntax: Callable[[Op], bool]
 def _places(items: Iterable[Op], form: str) -> Iterator[tuple[Op, Location]]:
     """Yield every operation that is written, before those inside it, with its location."""
     for item in items:
-        keep = _stored_with(item) if form == "disassembly" else written
+        keep: Keep = written
+        if form == "disassembly":  # bytecode keeps no locations of a global, nor of a function without its own
+            known = not isinstance(item, Global) and stored(item.loc) != UNKNOWN
+            keep = stored if known else lambda loc: UNKNOWN
         for op in _written_operations(item, form):
             yield op, keep(op.loc)
-
-
-def _stored_with(item: Op) -> Keep:
-    """Return the part of the locations in an item that bytecode keeps: none of a global, nor of a function without its
-    own."""
-    known = not isinstance(item, Global) and stored(item.loc) != UNKNOWN
-    return stored if known else lambda loc: UNKNOWN
 
 
 def _written_operations(op: Op, form: str) -> Iterator[Op]:

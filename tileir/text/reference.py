@@ -19,13 +19,10 @@ def syntax(spec: OpSpec) -> str:
     name."""
     if spec.syntax:
         return spec.syntax
-    text = " ".join(part for part in (_result_names(spec), spec.name, shown(spec)) if part)
-    return re.sub(r" (?=[,\]])|(?<=%\w) (?=\[)|(?<=\[) ", "", text).replace(" [%index", "[%index")
-
-
-def _result_names(spec: OpSpec) -> str:
     names = [f"%{result.name}, ..." if result.variadic else f"%{result.name}" for result in spec.results]
-    return f"{', '.join(names)} =" if names else ""
+    results = f"{', '.join(names)} =" if names else ""
+    text = " ".join(part for part in (results, spec.name, shown(spec)) if part)
+    return re.sub(r" (?=[,\]])|(?<=%\w) (?=\[)|(?<=\[) ", "", text).replace(" [%index", "[%index")
 
 
 def operation_page(op: type[Op]) -> str:
@@ -84,15 +81,9 @@ def value_text(attr: Attr) -> str:
         return "flag"
     if attr.default is REQUIRED:
         return what
-    return f"{what}; {_default_text(attr.default)}"
-
-
-def _default_text(default: object) -> str:
-    if default is None or default == ():
-        return "optional"
-    if isinstance(default, TextEnum):
-        return f"default `{default.text}`"
-    return f"default `{default}`"
+    if attr.default is None or attr.default == ():
+        return f"{what}; optional"
+    return f"{what}; default `{attr.default.text if isinstance(attr.default, TextEnum) else attr.default}`"
 
 
 def _dated(text: str, since: str | None) -> str:

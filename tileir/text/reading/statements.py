@@ -371,9 +371,7 @@ def read_generic(p: StatementReader) -> Op:
     if declared != got and not any(result.variadic for result in spec.results):
         message = f"'{spec.name}': expected {declared} result types, got {got}"
         p.fail(codes.RESULT_COUNT, message, loc, expected=str(declared), got=str(got))
-    op = cls(values, type.results, attributes, regions, segments=segments)
-    op.discardable = discardable
-    return op
+    return cls(values, type.results, attributes, regions, segments=segments, discardable=discardable)
 
 
 def require(p: StatementReader, spec: OpSpec, attributes: dict[str, Any], loc: SourceLoc, what: str) -> None:

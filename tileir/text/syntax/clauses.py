@@ -96,10 +96,12 @@ class CaseClause(AttributeDirective):
 
     example = "[{0}<{0}>]"
     absent: ClassVar[str] = ""
+    keyword: ClassVar[str] = ""
+    """The name, if it is not that of the attribute."""
 
     def __init__(self, spec: OpSpec, *names: str) -> None:
         super().__init__(spec, *names)
-        self.word = self.name
+        self.word = self.keyword or self.name
         self.cases = enum_of(self.attr).keywords()
 
     def read(self, p: StatementReader, draft: Draft) -> None:
@@ -127,10 +129,7 @@ class RoundingClause(CaseClause):
 
     example = "[rounding<mode>]"
     absent = " "
-
-    def __init__(self, spec: OpSpec, *names: str) -> None:
-        super().__init__(spec, *names)
-        self.word = "rounding"
+    keyword = "rounding"
 
 
 class ScopeKeyword(CaseKeyword):

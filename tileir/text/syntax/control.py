@@ -106,16 +106,15 @@ class _Carried:
 
 
 def _assignments(p: StatementReader) -> list[_Carried]:
+    def assignment() -> _Carried:
+        begin = p.starts[p.index]
+        name = p.new_name()
+        p.expect("=")
+        value_begin = p.starts[p.index]
+        return _Carried(name, begin, p.value(), value_begin)
+
     p.expect("(")
-    return p.comma_list(lambda: _assignment(p), ")")
-
-
-def _assignment(p: StatementReader) -> _Carried:
-    begin = p.starts[p.index]
-    name = p.new_name()
-    p.expect("=")
-    value_begin = p.starts[p.index]
-    return _Carried(name, begin, p.value(), value_begin)
+    return p.comma_list(assignment, ")")
 
 
 def _carry(p: StatementReader, carried: list[_Carried], types: list[Type]) -> list[Argument]:
@@ -185,9 +184,7 @@ def read_reduction(p: StatementReader, cls: type[Op]) -> Op:
     results = p.some(lambda: parse_type(p))
     # Unless a label inside the body has its arguments.
     body = p.region(cls.spec, [] if p.peek() == "{" else arguments(p))
-    op = cls(values, results, attributes, (body,), segments=(len(values),))
-    op.discardable = discardable
-    return op
+    return cls(values, results, attributes, (body,), segments=(len(values),), discardable=discardable)
 
 
 def _untyped_numbers(p: StatementReader) -> list[Literal] | None:

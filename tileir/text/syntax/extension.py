@@ -24,9 +24,7 @@ def read_extern_elementwise(p: StatementReader) -> Op:
     discardable = distribute(p, ExternElementwise.spec, dictionary(p), attributes, at)
     require(p, ExternElementwise.spec, attributes, at, "attribute")
     type = function_type(p, values, marks)
-    op = ExternElementwise(values, type.results, attributes, (), segments=(len(values),))
-    op.discardable = discardable
-    return op
+    return ExternElementwise(values, type.results, attributes, (), segments=(len(values),), discardable=discardable)
 
 
 def write_extern_elementwise(writer: Writer, op: ExternElementwise, indent: str) -> None:
@@ -45,9 +43,7 @@ def read_generate(p: StatementReader) -> Op:
     attributes: dict[str, Any] = {}
     discardable = p.read_dict(Generate.spec, attributes)
     p.expect(":")
-    op = Generate([], (parse_type(p),), attributes, (body,), segments=())
-    op.discardable = discardable
-    return op
+    return Generate([], (parse_type(p),), attributes, (body,), segments=(), discardable=discardable)
 
 
 def write_generate(writer: Writer, op: Generate, indent: str) -> None:

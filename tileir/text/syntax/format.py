@@ -129,9 +129,7 @@ def format_reader(cls: type[Op]) -> ReadOp:
             slots[target] = slots[source] if derive is None else derive(slots[source])
         if holds_elements:
             _keep_elements(p, draft)
-        op = _finish(cls, p, draft)
-        op.discardable = draft.discardable
-        return op
+        return _finish(cls, p, draft)
 
     return read
 
@@ -193,7 +191,7 @@ def _finish(cls: type[Op], p: StatementReader, draft: Draft) -> Op:
         else:
             results.append(type)
     sizes = cls.spec.fixed_segments or tuple(segments)
-    return cls(flat, results, draft.attributes or NO_ATTRIBUTES, (), UNKNOWN, sizes)
+    return cls(flat, results, draft.attributes or NO_ATTRIBUTES, (), UNKNOWN, sizes, draft.discardable)
 
 
 # ---------------------------------------------------------------- writing

@@ -38,9 +38,7 @@ def read_module(p: StatementReader) -> Op:
     if p.accept("attributes"):
         at = p.here()
         discardable = distribute(p, ModuleOp.spec, dictionary(p), attributes, at)
-    op = ModuleOp([], (), attributes, (p.region(ModuleOp.spec, []),))
-    op.discardable = discardable
-    return op
+    return ModuleOp([], (), attributes, (p.region(ModuleOp.spec, []),), discardable=discardable)
 
 
 def write_module(writer: Writer, op: ModuleOp, indent: str) -> None:
@@ -115,7 +113,13 @@ def read_global(p: StatementReader) -> Op:
     attributes["sym_name"] = p.symbol("the name of the global, such as @name")
     if p.accept_key("alignment"):
         store(attributes, Global.spec.attr_index["alignment"], p.integer("an alignment"))
-    discardable = _global_dictionary(p, attributes)
+    discardable = None
+    if p.peek() == "{":
+        at, entries = p.here(), dictionary(p)
+        if _EARLY_VISIBILITY in entries:
+            message = f"expected the visibility as a keyword, got '{_EARLY_VISIBILITY}'"
+            p.fail(codes.LEGACY, message, at, hint="write global private @name ...")
+        discardable = distribute(p, Global.spec, entries, attributes, at)
     if p.peek() == ":":
         hint = "write global @name <f32: [1.0, 2.0]> : tile<2xf32>"
         p.expected("'<' and the initial value", hint)
@@ -127,20 +131,7 @@ def read_global(p: StatementReader) -> Op:
     if value is None:
         raise TextFault(None)
     attributes["value"] = value
-    op = Global([], (), attributes, ())
-    op.discardable = discardable
-    return op
-
-
-def _global_dictionary(p: StatementReader, attributes: dict[str, Any]) -> dict[str, a.Attribute] | None:
-    if p.peek() != "{":
-        return None
-    at = p.here()
-    entries = dictionary(p)
-    if _EARLY_VISIBILITY in entries:
-        message = f"expected the visibility as a keyword, got '{_EARLY_VISIBILITY}'"
-        p.fail(codes.LEGACY, message, at, hint="write global private @name ...")
-    return distribute(p, Global.spec, entries, attributes, at)
+    return Global([], (), attributes, (), discardable=discardable)
 
 
 def write_global(writer: Writer, op: Global, indent: str) -> None:
@@ -175,9 +166,7 @@ def _read_call(p: StatementReader, cls: type[Op], attributes: dict[str, Any]) ->
     p.expect(")")
     discardable = p.read_dict(cls.spec, attributes)
     type = function_type(p, values, marks)
-    op = cls(values, type.results, attributes, (), segments=(len(values),))
-    op.discardable = discardable
-    return op
+    return cls(values, type.results, attributes, (), segments=(len(values),), discardable=discardable)
 
 
 def write_call(writer: Writer, op: Call, indent: str) -> None:

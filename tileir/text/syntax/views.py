@@ -32,7 +32,8 @@ def read_make_tensor_view(p: StatementReader) -> Op:
     if isinstance(type, TensorViewType):
         _check_list(p, "shape", shape, type.shape, at)
         _check_list(p, "strides", strides, type.strides, at)
-        p.check_type(base, _base_type(stated, type), base_begin)
+        written = next((found for found in stated if _is_pointer(found)), None)
+        p.check_type(base, written or TileType((), PointerType(type.element)), base_begin)
     elif type is not POISON:
         p.fail(codes.EXPECTED, f"expected a tensor_view type, got {type!r}", at)
     index = next((found for found in stated if not _is_pointer(found)), None)
@@ -40,9 +41,7 @@ def read_make_tensor_view(p: StatementReader) -> Op:
         p.check_type(value, p.known_type(value, begin) if index is None else index, begin)
     operands = [base] + [value for group in dynamic for value, _ in group]
     segments = (1, len(dynamic[0]), len(dynamic[1]))
-    op = MakeTensorView(operands, (type,), attributes, (), segments=segments)
-    op.discardable = discardable
-    return op
+    return MakeTensorView(operands, (type,), attributes, (), segments=segments, discardable=discardable)
 
 
 def _list(p: StatementReader, name: str) -> list[Extent]:
@@ -70,11 +69,6 @@ def _stated_types(p: StatementReader) -> tuple[list[Type], Type, SourceLoc]:
     if len(types) > 1:
         p.expected("'->'")
     return [], types[0], at
-
-
-def _base_type(stated: list[Type], type: TensorViewType) -> Type:
-    written = next((found for found in stated if _is_pointer(found)), None)
-    return written or TileType((), PointerType(type.element))
 
 
 def _is_pointer(type: Type) -> bool:

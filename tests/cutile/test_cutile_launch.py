@@ -201,6 +201,12 @@ class TestArrays:
         ):
             ct.launch(None, (1,), double, (x, out, 16))
 
+    def test_a_tensor_that_torch_negates_when_it_is_read_is_refused_by_name(self):
+        torch = pytest.importorskip("torch", reason="torch is not installed")
+        out = np.zeros(16, np.float32)
+        with pytest.raises(TypeError, match=r"argument 'x': expected .* \(pass x.resolve_neg\(\)\)"):
+            ct.launch(None, (1,), double, (torch._neg_view(torch.zeros(16)), out, 16))
+
 
 class TestReadOnlyArrays:
     def test_they_are_taken_where_the_kernel_writes_nothing(self):

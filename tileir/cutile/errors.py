@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tileir.ir.escaping import type_name
+from tileir.runtime.arguments import NEGATED, is_negated
 
 FIRST_COLUMN = 0
 """cuTile's number for the first column of a line."""
@@ -32,7 +33,8 @@ class Place:
 
     def invalid(self, expected: str, value: object, cutile: str) -> TypeError:
         """Return a value of a type that is not taken there; `cutile` is what cuTile finds wrong with it."""
-        return self.error(TypeError, expected, type_name(value), f"Invalid {self.cutile_name}: {cutile}")
+        got = NEGATED if is_negated(value) else type_name(value)
+        return self.error(TypeError, expected, got, f"Invalid {self.cutile_name}: {cutile}")
 
 
 def worded(kind: type[Error], cutile: str, ours: str) -> Error:

@@ -405,6 +405,11 @@ def _wrong_dtype(array: Array, element: t.ElementType) -> str:
 NEGATED = "a tensor that torch negates when it is read (pass x.resolve_neg())"
 
 
+def is_negated(value: object) -> bool:
+    """Return whether the elements of a tensor are those that lie in memory, of the other sign."""
+    return hasattr(value, "is_neg") and bool(value.is_neg())
+
+
 def _kind_of(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"the integer {value} (wrap an address in tileir.Pointer)"
@@ -414,7 +419,7 @@ def _kind_of(value: object) -> str:
         return "a masked array, whose mask the kernel would not see (pass its data, or what filled(0) gives)"
     kind = type(value)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-    if hasattr(value, "is_neg") and value.is_neg():
+    if is_negated(value):
         return NEGATED
     return f"{name}, whose memory cannot be used in place"
 

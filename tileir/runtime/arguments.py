@@ -109,6 +109,11 @@ class Parameter:
         element = self.type.element if isinstance(self.type, t.TileType) else None
         return element.pointee if isinstance(element, t.PointerType) else element
 
+    @property
+    def text(self) -> str:
+        """The parameter as signatures show it: ``x: tile<ptr<f32>>``."""
+        return f"{shown(self.name)}: {self.type!r}"
+
     def type_error(self, expected: str, got: str) -> TypeError:
         return TypeError(self._text(expected, got))
 

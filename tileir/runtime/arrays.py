@@ -285,13 +285,6 @@ def is_for_rocm(library: Any) -> bool:
     return bool(getattr(runtime, "is_hip", False))
 
 
-def _interface_device(value: Any) -> str:
-    """Return the kind of device that an object with CUDA's array interface is on; CuPy's and hip-python's may be on
-    AMD's."""
-    root = type(value).__module__.partition(".")[0]
-    return ROCM if root == "hip" or (root == "cupy" and is_for_rocm(sys.modules.get(root))) else GPU
-
-
 _IMMUTABLE = ("jax", "jaxlib")
 """Libraries whose arrays never change, though what they lend does not say so."""
 
@@ -303,7 +296,8 @@ def _from_cuda(value: Any, interface: dict[str, Any]) -> Array:
     usual = contiguous_strides(shape, dtype.itemsize)
     strides = tuple(interface.get("strides") or usual)
     number = getattr(getattr(value, "device", None), "id", None)
-    kind = _interface_device(value)
+    library = type(value).__module__.partition(".")[0]  # CuPy's and hip-python's arrays may be on AMD's GPUs
+    kind = ROCM if library == "hip" or (library == "cupy" and is_for_rocm(sys.modules.get(library))) else GPU
     device = kind if number is None else f"{kind}:{number}"
     return Array(address, shape, strides, dtype.itemsize, dtype, None, not readonly, device, strides == usual, value)
 
@@ -392,7 +386,11 @@ def dlpack_array(value: Any, devices: Sequence[str]) -> Array:
     device = name if name == "cpu" else f"{name}:{number}"
     if name not in devices:
         return Array(0, (), (), 1, None, "unknown", True, device, True, (None, value))
-    capsule = _capsule(value, {"stream": DEFAULT_STREAMS[kind]} if kind in DEFAULT_STREAMS else {})
+    options = {"stream": DEFAULT_STREAMS[kind]} if kind in DEFAULT_STREAMS else {}
+    try:
+        capsule = value.__dlpack__(max_version=(1, 1), **options)
+    except TypeError:  # a producer without versions
+        capsule = value.__dlpack__(**options)
     if _is_named(capsule, b"dltensor_versioned"):
         versioned = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
         tensor, writable = versioned.tensor, not versioned.flags & READ_ONLY
@@ -400,14 +398,6 @@ def dlpack_array(value: Any, devices: Sequence[str]) -> Array:
         tensor, writable = _Tensor.from_address(_pointer(capsule, b"dltensor")), True
     immutable = type(value).__module__.partition(".")[0] in _IMMUTABLE
     return _read(tensor, writable and not immutable, device, (capsule, value))
-
-
-def _capsule(value: Any, options: dict[str, int]) -> object:
-    """Return the capsule; a producer without versions takes no ``max_version``."""
-    try:
-        return value.__dlpack__(max_version=(1, 1), **options)
-    except TypeError:
-        return value.__dlpack__(**options)
 
 
 _pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(

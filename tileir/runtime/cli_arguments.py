@@ -41,24 +41,22 @@ def assigned(words: Sequence[str], parameters: Sequence[str]) -> list[Word]:
         match = _NAME.fullmatch(word)
         if match is None:
             where, position = position, position + 1
+        elif match[1] in parameters:
+            where = parameters.index(match[1])
         else:
-            where = _position(match[1], parameters)
+            raise UsageError(f"no parameter '{match[1]}'; the kernel has {', '.join(parameters) or 'none'}")
         if where >= len(parameters):
             raise UsageError(f"expected {len(parameters)} arguments, got more: '{word}'")
         if where in found:
             raise UsageError(f"parameter '{parameters[where]}' is given twice")
-        found[where] = _read(parameters[where], word if match is None else match[2])
+        try:
+            found[where] = parsed(word if match is None else match[2])
+        except UsageError as error:
+            raise UsageError(f"parameter '{parameters[where]}': {error}") from None
     missing = [name for where, name in enumerate(parameters) if where not in found]
     if missing:
         raise UsageError(f"no argument for {', '.join(repr(name) for name in missing)}")
     return [found[where] for where in range(len(parameters))]
-
-
-def _read(parameter: str, word: str) -> Word:
-    try:
-        return parsed(word)
-    except UsageError as error:
-        raise UsageError(f"parameter '{parameter}': {error}") from None
 
 
 def missing(words: Sequence[str], parameters: Sequence[str]) -> list[str]:
@@ -68,12 +66,6 @@ def missing(words: Sequence[str], parameters: Sequence[str]) -> list[str]:
     if not named <= set(parameters):
         return []
     return [name for name in parameters[count:] if name not in named]
-
-
-def _position(name: str, parameters: Sequence[str]) -> int:
-    if name not in parameters:
-        raise UsageError(f"no parameter '{name}'; the kernel has {', '.join(parameters) or 'none'}")
-    return parameters.index(name)
 
 
 def parsed(word: str) -> Word:

@@ -84,7 +84,7 @@ def array(word: ArrayWord, random: Random) -> Array:
         raise UsageError("i4 cannot be addressed in memory; use i8")
     try:
         values = _values(word, random)
-        return aligned(values if word.element.is_int else _packed(_as_floats(values, word.element), word.element))
+        return aligned(values if word.element.is_int else _as_floats(values, word.element))
     except (MemoryError, ValueError, OverflowError):
         shape = ",".join(map(str, word.shape))
         raise UsageError(f"not enough memory for an array of {word.element.name}[{shape}]") from None
@@ -99,15 +99,6 @@ def aligned(values: Array) -> Array:
     found = room[begin : begin + values.nbytes].view(values.dtype).reshape(values.shape)
     found[...] = values
     return found
-
-
-def _packed(values: Array, element: t.ElementType) -> Array:
-    """Return the array as it lies in memory."""
-    if element is not t.F4E2M1FN:
-        return values
-    if not values.shape or values.shape[-1] % 2:
-        raise UsageError(f"f4E2M1FN lies two to a byte: expected an even last extent, got {list(values.shape)}")
-    return nibbles.packed(values)
 
 
 def numbers(values: Array, element: t.ElementType) -> Array:
@@ -166,10 +157,16 @@ def _uniform(
 
 
 def _as_floats(values: Array, element: t.ElementType) -> Array:
+    """Return floats of a type as they lie in memory."""
     if element is t.F64:
         return values
     mode = Rounding.ZERO if element is t.F8E8M0FNU else Rounding.NEAREST_EVEN
-    return np.asarray(float_to_float(t.F64, element, mode)(values))
+    rounded = np.asarray(float_to_float(t.F64, element, mode)(values))
+    if element is not t.F4E2M1FN:
+        return rounded
+    if not values.shape or values.shape[-1] % 2:
+        raise UsageError(f"f4E2M1FN lies two to a byte: expected an even last extent, got {list(values.shape)}")
+    return nibbles.packed(rounded)
 
 
 def _as_stored(value: int | float, element: t.ElementType) -> int | float | bool:

@@ -18,7 +18,7 @@ from tileir.gpu.compiler import AS_THE_KERNEL_HAS_IT, RequestedOptions
 from tileir.gpu.driver import DeviceMemory, Driver, GpuDevice, Library
 from tileir.gpu.executable import Executable
 from tileir.gpu.launch import KernelLauncher
-from tileir.gpu.mailbox import Failure, Mail
+from tileir.gpu.mailbox import Mail
 from tileir.host.printing import Output, formatter, write
 from tileir.host.undefined import assertion_text
 from tileir.ir.core import Op
@@ -118,7 +118,9 @@ class Gpu(DeviceTarget):
     def _settings(self, options: LaunchOptions) -> _Settings:
         given = checked(options, GpuOptions if self.gives_output else VendorOptions, self.name)
         number = stream_number(given["stream"]) if "stream" in given else None
-        return _Settings(number, given.get("output"), requested_options(options))
+        warps = power_of_two("warps", options.get("warps"), MAX_WARPS)
+        requested = RequestedOptions(warps, positive("stages", options.get("stages"), MAX_STAGES))
+        return _Settings(number, given.get("output"), requested)
 
     # ------------------------------------------------------------ arrays of the host, on the default stream
 
@@ -174,21 +176,8 @@ class _GpuKernel:
     def _launch(
         self, device: GpuDevice, grid: Grid, values: list[int], tables: dict[int, bytes], settings: _Settings
     ) -> None:
+        """Launch on the device of the thread, which gets the `tables` by position before."""
         stream = current_stream(device.ordinal, device.arch.vendor) if settings.stream is None else settings.stream
-        if tables:
-            self._launch_with_tables(device, grid, values, tables, stream, settings)
-        else:
-            self._start(device, grid, values, stream, settings)
-
-    def _launch_with_tables(
-        self,
-        device: GpuDevice,
-        grid: Grid,
-        values: list[int],
-        tables: dict[int, bytes],
-        stream: int,
-        settings: _Settings,
-    ) -> None:
         borrowed: list[int] = []
         try:
             for position, table in tables.items():
@@ -249,27 +238,18 @@ class _GpuKernel:
         if mail.lost:
             what = f"kernel @{shown(self._kernel.name)} printed more than there was room for"
             warnings.warn(f"{what}: {mail.lost} outputs are missing", RuntimeWarning, stacklevel=2)
-        if mail.failure is not None:
-            raise self._trap(mail.failure)
-
-    def _trap(self, failure: Failure) -> Trap:
-        op = failure.op
-        message = assertion_text(op, failure.block, failure.condition)
-        return Trap(
-            message,
-            kernel=self._kernel.name,
-            block=failure.block,
-            op=op.spec.name,
-            loc=op.loc,
-            index=failure.index,
-            source=self._kernel.module.source,
-        )
-
-
-def requested_options(options: LaunchOptions) -> RequestedOptions:
-    """Return the options ``warps`` and ``stages``. Raises TypeError or ValueError."""
-    warps = power_of_two("warps", options.get("warps"), MAX_WARPS)
-    return RequestedOptions(warps, positive("stages", options.get("stages"), MAX_STAGES))
+        failure = mail.failure
+        if failure is not None:
+            op = failure.op
+            raise Trap(
+                assertion_text(op, failure.block, failure.condition),
+                kernel=self._kernel.name,
+                block=failure.block,
+                op=op.spec.name,
+                loc=op.loc,
+                index=failure.index,
+                source=self._kernel.module.source,
+            )
 
 
 @cache

@@ -91,7 +91,8 @@ class VendorRoute:
         cubin = module.memo(("tileiras", device.arch), lambda: vendor_cubin(module, device.arch))
         made = vendor.executable(cubin, self._kernel.name, len(self._kernel.parameters))
         key = "tileiras library", id(driver), device.ordinal
-        return made, module.memo(key, lambda: Library(driver, cubin, f"module @{shown(_name(module))}")), ()
+        name = str(module.op.attributes.get("sym_name", ""))
+        return made, module.memo(key, lambda: Library(driver, cubin, f"module @{shown(name)}")), ()
 
     def _promising(self, variant: CodeVariant) -> Module:
         """Return the kernel alone, which promises the alignment of its parameters."""
@@ -122,10 +123,6 @@ def vendor_cubin(module: Module, arch: Arch) -> bytes:
     except DiagnosticError as error:
         raise UnsupportedError(f"the module has no bytecode: {error}", vendor.TARGET) from error
     return vendor.cubin(bytecode, arch, shared_cache())
-
-
-def _name(module: Module) -> str:
-    return str(module.op.attributes.get("sym_name", ""))
 
 
 # ---------------------------------------------------------------- targets

@@ -12,11 +12,10 @@ import numpy as np
 from tileir.interp import machine
 from tileir.interp.api import Options
 from tileir.interp.memory import UNWATCHED, Memory, UnwrittenReads
-from tileir.interp.program import PreparedProgram
 from tileir.runtime.arguments import Argument, ScalarArgument
 from tileir.runtime.arrays import CPU
 from tileir.runtime.grid import Grid
-from tileir.runtime.memory import GlobalStorage, give_memory
+from tileir.runtime.memory import give_memory
 from tileir.runtime.module import Kernel, Run, Target
 from tileir.runtime.options import Check, InterpreterOptions, LaunchOptions, check_level, checked
 
@@ -38,7 +37,9 @@ class Interpreter(Target):
         storage = kernel.module.globals
 
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:
-            _execute(program, grid, arguments, storage, settings)
+            memory = Memory((), storage.addresses, UnwrittenReads() if settings.strict else UNWATCHED)
+            give_memory(memory, arguments, storage)
+            machine.execute(program, grid, [rank_zero_tile(argument) for argument in arguments], memory, settings)
 
         return run
 
@@ -53,14 +54,6 @@ def settings_of(check: Check, options: LaunchOptions) -> Options:
     if level == "strict" and given.setdefault("mode", "strict") != "strict":
         raise ValueError(f"mode: expected 'strict', as check='strict' asks for, got {given['mode']!r}")
     return Options(check=level is not False, **given)
-
-
-def _execute(
-    program: PreparedProgram, grid: Grid, arguments: Sequence[Argument], storage: GlobalStorage, settings: Options
-) -> None:
-    memory = Memory((), storage.addresses, UnwrittenReads() if settings.strict else UNWATCHED)
-    give_memory(memory, arguments, storage)
-    machine.execute(program, grid, [rank_zero_tile(argument) for argument in arguments], memory, settings)
 
 
 def rank_zero_tile(argument: Argument) -> np.generic:

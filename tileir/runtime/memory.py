@@ -104,18 +104,14 @@ def give_memory(space: AddressSpace, arguments: Sequence[Argument], storage: Glo
 
 def allocation_of(argument: ArrayArgument) -> Allocation:
     """Return the memory of an array, or what the launch may use around it."""
-    name, array = argument.name, argument.array
+    array = argument.array
     begin, _, _, end = argument.bounds
-    if (begin, end) != (array.address, array.bounds[3]):
-        whole = (Runs(0, end - begin),)
-        return Allocation(name, begin, whole, origin=array.address, writable=array.writable, keep=array)
-    if array.contiguous:
-        size = array.itemsize
-        for extent in array.shape:
-            size *= extent
-        return Allocation(name, array.address, (Runs(0, size),), writable=array.writable, keep=array)
-    origin, runs = runs_of(array.shape, array.strides, array.itemsize)
-    return Allocation(name, array.address - origin, (runs,), origin=array.address, writable=array.writable, keep=array)
+    if array.contiguous or (begin, end) != (array.address, array.bounds[3]):
+        runs = Runs(0, end - begin)
+    else:
+        before, runs = runs_of(array.shape, array.strides, array.itemsize)
+        begin -= before
+    return Allocation(argument.name, begin, (runs,), origin=array.address, writable=array.writable, keep=array)
 
 
 def _add_pointer(space: AddressSpace, argument: PointerArgument) -> None:

@@ -268,7 +268,7 @@ class Kernel(Memo):
         return f"<table><caption>kernel @{escape(shown(self.name))}</caption>{''.join(rows)}</table>"
 
     def __repr__(self) -> str:
-        parameters = ", ".join(f"{shown(parameter.name)}: {parameter.type!r}" for parameter in self.parameters)
+        parameters = ", ".join(one.text for one in self.parameters)
         return f"<tileir kernel @{shown(self.name)}({parameters})>"
 
 
@@ -548,12 +548,9 @@ def _binder(kernel: Kernel, target: Target) -> Bind:
 
 
 def _bound(kernel: Kernel, binder: Bind, args: Sequence[object]) -> list[Argument]:
-    if len(args) != len(kernel.parameters):
-        raise TypeError(f"kernel @{shown(kernel.name)}: expected {_signature(kernel)}, got {len(args)}")
-    return binder(args)
-
-
-def _signature(kernel: Kernel) -> str:
     count = len(kernel.parameters)
-    names = ", ".join(f"{shown(parameter.name)}: {parameter.type!r}" for parameter in kernel.parameters)
-    return f"{count} argument{'' if count == 1 else 's'} ({names})" if count else "no arguments"
+    if len(args) != count:
+        names = ", ".join(one.text for one in kernel.parameters)
+        expected = f"{count} argument{'' if count == 1 else 's'} ({names})" if count else "no arguments"
+        raise TypeError(f"kernel @{shown(kernel.name)}: expected {expected}, got {len(args)}")
+    return binder(args)

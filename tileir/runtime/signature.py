@@ -50,7 +50,7 @@ class Signature:
     @property
     def text(self) -> str:
         """The kernel as one line: ``@scale(x: tile<ptr<f32>>, factor: tile<f32>)``."""
-        parameters = ", ".join(f"{shown(one.name)}: {one.type!r}" for one in self.kernel.parameters)
+        parameters = ", ".join(one.text for one in self.kernel.parameters)
         return f"@{shown(self.kernel.name)}({parameters})"
 
     @cached_property

@@ -24,7 +24,9 @@ def checked_grid(grid: GridLike, kernel: str) -> Grid:
         return grid, 1, 1
     if type(grid) is tuple and (usual := usual_grid(grid)) is not None:
         return usual
-    extents = [_extent(entry, kernel, grid) for entry in _entries(grid, kernel)]
+    short = getattr(grid, "shape", (1,)) in ((1,), (2,), (3,))
+    entries = grid if short and isinstance(grid, Iterable) and not isinstance(grid, str | bytes) else [grid]
+    extents = [_extent(entry, kernel, grid) for entry in entries]
     if not 1 <= len(extents) <= 3:
         raise ValueError(
             f"kernel @{shown(kernel)}, grid: expected 1 to 3 positive integers, got {len(extents)} of them"
@@ -43,24 +45,13 @@ def usual_grid(grid: tuple[object, ...]) -> Grid | None:
     return None
 
 
-def _entries(grid: GridLike, kernel: str) -> list[object]:
-    short = getattr(grid, "shape", (1,)) in ((1,), (2,), (3,))
-    if short and isinstance(grid, Iterable) and not isinstance(grid, str | bytes):
-        return list(grid)
-    return [grid]
-
-
 def _extent(entry: object, kernel: str, grid: GridLike) -> int:
     if isinstance(entry, bool) or not hasattr(entry, "__index__") or getattr(entry, "shape", None):
-        raise _not_integers(grid, kernel)
+        short = grid is None or isinstance(grid, str | bytes | float | bool | tuple | list)
+        otherwise = f"an object of type {type(grid).__name__}; the grid comes before the kernel's arguments"
+        got = f"{grid!r:.60}" if short else otherwise
+        raise TypeError(f"kernel @{shown(kernel)}, grid: expected 1 to 3 positive integers, got {got}")
     extent = operator.index(entry)
     if not 1 <= extent <= MAX_EXTENT:
         raise ValueError(f"kernel @{shown(kernel)}, grid: expected extents in [1, {MAX_EXTENT}], got {extent}")
     return extent
-
-
-def _not_integers(grid: object, kernel: str) -> TypeError:
-    short = grid is None or isinstance(grid, str | bytes | float | bool | tuple | list)
-    otherwise = f"an object of type {type(grid).__name__}; the grid comes before the kernel's arguments"
-    got = f"{grid!r:.60}" if short else otherwise
-    return TypeError(f"kernel @{shown(kernel)}, grid: expected 1 to 3 positive integers, got {got}")

@@ -93,17 +93,12 @@ def parse(text: str, filename: str = "<string>", first_line: int = 1, *, level: 
     try:
         return Module.of(parser.parse(text, filename, first_line))
     except DiagnosticError as error:
-        raise _with_violations(error, level) from None
+        if error.partial is None:
+            raise error from None
+        from tileir.verify import verify_partial
 
-
-def _with_violations(error: DiagnosticError, level: str) -> DiagnosticError:
-    """Return the faults of a text with those that the verifier finds in the rest of it, in the order of the text."""
-    from tileir.verify import verify_partial
-
-    if error.partial is None:
-        return error
-    found = [*error.diagnostics, *verify_partial(error.partial, level)]
-    return DiagnosticError(sorted(found, key=_offset), error.source)
+        found = [*error.diagnostics, *verify_partial(error.partial, level)]
+        raise DiagnosticError(sorted(found, key=_offset), error.source) from None
 
 
 def _offset(diagnostic: Diagnostic) -> float:

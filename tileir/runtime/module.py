@@ -172,13 +172,15 @@ class Kernel(Memo):
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters in order, with names and types."""
+        """The parameters in order, with types, and the names written in the text; ``argN`` where there are none."""
         from tileir.runtime.arguments import Parameter
 
         signature: t.FunctionType = self.entry.function_type
-        names = _parameter_names(self.entry, len(signature.inputs))
+        names = self.entry.body.arg_names if self.entry.body is not None else ()
+        if len(names) != len(signature.inputs):
+            names = tuple(f"arg{index}" for index in range(len(signature.inputs)))
         return tuple(
-            Parameter(self.name, index, name, ty, lambda: self.writes)
+            Parameter(self.name, index, name.removeprefix("%"), ty, lambda: self.writes)
             for index, (name, ty) in enumerate(zip(names, signature.inputs))
         )
 
@@ -278,14 +280,6 @@ def required_kernel(kernel: object) -> Kernel:
         return kernel
     hint = "; those of a module are in its attribute 'kernels'" if isinstance(kernel, core.Module) else ""
     raise TypeError(f"kernel: expected a kernel, such as module['name'], got {type(kernel).__name__}{hint}")
-
-
-def _parameter_names(entry: Entry, count: int) -> list[str]:
-    """The names written in the text, without ``%``; ``argN`` where there are none."""
-    written = entry.body.arg_names if entry.body is not None else ()
-    if len(written) == count:
-        return [name.removeprefix("%") for name in written]
-    return [f"arg{index}" for index in range(count)]
 
 
 def _unpickled(content: bytes, around: Surroundings) -> Module:

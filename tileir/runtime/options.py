@@ -203,7 +203,10 @@ def in_order(kernel: str, names: Sequence[str], given: Sequence[object], named: 
     """Return arguments by position, then those by name, in the order of the parameters."""
     unknown = next((name for name in named if name not in names), None)
     if unknown is not None:
-        raise _unknown_keyword(kernel, names, unknown)
+        options = sorted({*_OPTIONS, "target", "check"})
+        near = did_you_mean(unknown, [*names, *options])
+        known = f"a parameter ({', '.join(map(shown, names)) or 'none'}) or an option ({', '.join(options)})"
+        raise _call_error(kernel, known, f"'{shown(unknown)}'" + (f" ({near})" if near else ""))
     twice = next((name for name in names[: len(given)] if name in named), None)
     if twice is not None:
         raise _call_error(kernel, f"one argument for '{shown(twice)}'", "one by position and one by name")
@@ -211,13 +214,6 @@ def in_order(kernel: str, names: Sequence[str], given: Sequence[object], named: 
     if missing is not None:
         raise _call_error(kernel, f"an argument for '{shown(missing)}'", "none")
     return [*given, *(named[name] for name in names[len(given) :])]
-
-
-def _unknown_keyword(kernel: str, names: Sequence[str], keyword: str) -> TypeError:
-    options = sorted({*_OPTIONS, "target", "check"})
-    near = did_you_mean(keyword, [*names, *options])
-    known = f"a parameter ({', '.join(map(shown, names)) or 'none'}) or an option ({', '.join(options)})"
-    return _call_error(kernel, known, f"'{shown(keyword)}'" + (f" ({near})" if near else ""))
 
 
 def _call_error(kernel: str, expected: str, got: str) -> TypeError:

@@ -20,7 +20,7 @@ from tileir.ir.types import F32, F64, I1, I4, I64, TF32, TF32_UNUSED_BITS, Eleme
 from tileir.text.numbers import float_bits, float_text
 from tileir.text.reading import codes
 from tileir.text.reading.hints import conversion_hint
-from tileir.text.reading.lexer import END, token_at
+from tileir.text.reading.lexer import END, INTEGER, token_at
 from tileir.text.reading.reader import MAX_NESTING, Reader, TextFault, shown_token, whole_number
 
 _EXPONENT = re.compile(r"(\d+)([eE][+-]?\d+)")
@@ -31,13 +31,13 @@ _COMMENT = re.compile(r"//[^\n]*")
 _ROW = re.compile(r"\[([^\[\]]*)\]")
 _BLANKS = re.compile(r"\s+")
 _ITEM = re.compile(r"[\[\],]|[^\[\],\s]+(?:\s+[^\[\],\s]+)*")
-_INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)", re.ASCII)
+_INTEGER = re.compile(rf"-?(?:{INTEGER})", re.ASCII)
 _DECIMAL = re.compile(r"-?\s*\d+\.\d*(?:[eE][-+]?\d+)?", re.ASCII)
 _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+", re.ASCII)
 _HEX_DATA = re.compile(r"0x[0-9a-fA-F]*")
 _NO_NUMBERS = ("inf", "nan", "NaN")
 """Values that Rust writes so; the canonical text has their bit patterns."""
-_SPECIAL = re.compile(r"-?\s*(?:inf|nan|NaN)")
+_SPECIAL = re.compile(rf"-?\s*(?:{'|'.join(_NO_NUMBERS)})")
 _LONGEST_CACHED = 31
 """Characters of a literal whose elements are kept for the next one like it."""
 
@@ -78,16 +78,11 @@ def read_literal(reader: Reader) -> Literal:
         hint = "infinities and NaN are written as their bit pattern, such as 0x7F800000 for f32" if special else None
         reader.expected("a number or a list of numbers", hint)
     reader.index += 1
-    _require_point(reader, token, start)
+    exponent = _EXPONENT.match(reader.text, start) if token.isdigit() else None
+    if exponent is not None:
+        hint = f"write '{exponent[1]}.0{exponent[2]}'"
+        reader.expected_at(start, exponent[0], "a point in front of the exponent of a float", hint)
     return Literal(sign + token, begin, start + len(token))
-
-
-def _require_point(reader: Reader, token: str, start: int) -> None:
-    """Refuse an exponent directly behind a whole number."""
-    match = _EXPONENT.match(reader.text, start) if token.isdigit() else None
-    if match is not None:
-        hint = f"write '{match[1]}.0{match[2]}'"
-        reader.expected_at(start, match[0], "a point in front of the exponent of a float", hint)
 
 
 def encode(reader: Reader, literal: Literal, type: TileType) -> DenseElements:

@@ -12,6 +12,7 @@ from math import copysign, isinf, isnan
 
 from tileir.ir.escaping import as_bytes
 from tileir.ir.types import F8E8M0FNU, ElementType
+from tileir.text.reading.lexer import BARE_NAME
 
 _SHORT_DIGITS = 6
 _SHORT_FRACTION = 6
@@ -234,7 +235,7 @@ def _overflow(element: ElementType) -> int:
 
 
 _PLAIN_STRING = re.compile(r"[ !#-\[\]-~]*")
-_BARE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
+_BARE_NAME = re.compile(BARE_NAME, re.ASCII)
 
 
 def string_text(value: str) -> str:

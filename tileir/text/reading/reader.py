@@ -15,14 +15,14 @@ from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.types import Type
 from tileir.text.reading import codes
 from tileir.text.reading.hints import keyword_hint
-from tileir.text.reading.lexer import END, STRING, TokenCursor
+from tileir.text.reading.lexer import BARE_NAME, END, STRING, TokenCursor
 
 MAX_NESTING = 128
 MAX_FAULTS = 100
 MAX_REPEATS = 3
 MAX_SHOWN_TOKEN = 60
 _ONE_CHARACTER = re.compile(r"[\w,:=(){}\[\]<>?+-]", re.ASCII)
-_BARE_WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
+_BARE_WORD = re.compile(BARE_NAME, re.ASCII)
 _QUOTED_WORD = re.compile(r"'(\w+)'")
 BOOLEANS = {"true": True, "false": False}
 _CHARACTERS = {

@@ -16,12 +16,12 @@ from tileir.ir.diagnostics import Diagnostic, did_you_mean
 from tileir.ir.partial import POISON
 from tileir.text.reading import codes
 from tileir.text.reading.hints import type_hint, value_type_hint
-from tileir.text.reading.lexer import skip_blank, token_at
+from tileir.text.reading.lexer import BARE_NAME, INTEGER, skip_blank, token_at
 from tileir.text.reading.reader import Reader, shown_token, whole_number
 
-WORD = re.compile(r"[!#]?[A-Za-z_][\w$.]*", re.ASCII)
+WORD = re.compile(rf"[!#]?{BARE_NAME}", re.ASCII)
 LARGEST = (1 << 63) - 1
-_INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)", re.ASCII)
+_INTEGER = re.compile(rf"-?(?:{INTEGER})", re.ASCII)
 _EXTENT = re.compile(r"(\d+|\?)[ \t\r\n]*x", re.ASCII)
 _ASSIGNED = re.compile(r"(\w+)[ \t\r\n]*=", re.ASCII)
 _DIGITS = re.compile(r"-?\d+", re.ASCII)

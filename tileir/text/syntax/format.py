@@ -94,11 +94,6 @@ def _gap(previous: str, text: str) -> str:
     return "" if text in _OPENING and previous not in _PUNCTUATION else " "
 
 
-def stated_fields(spec: OpSpec) -> frozenset[str]:
-    """Return the fields whose types the format spells."""
-    return frozenset(name for directive in directives(spec) if directive.states for name in directive.names)
-
-
 def shown(spec: OpSpec) -> str:
     """Return the format as the manual shows it: ``%operands``, ``[optional parts]``, ``<attributes>`` by name."""
     return " ".join(text for directive in directives(spec) if (text := directive.shown()))
@@ -127,8 +122,12 @@ def format_reader(cls: type[Op]) -> ReadOp:
         slots = draft.slots
         for target, source, derive in copies:
             slots[target] = slots[source] if derive is None else derive(slots[source])
-        if holds_elements:
-            _keep_elements(p, draft)
+        if holds_elements:  # which can be encoded now that their type is known
+            assert draft.literal is not None
+            at = p.place(draft.literal.begin, draft.literal.end)
+            value = constant_elements(p, draft.element, draft.literal, slots[-1], at)
+            if value is not None:
+                draft.attributes["value"] = value
         return _finish(cls, p, draft)
 
     return read
@@ -139,7 +138,7 @@ def inference(spec: OpSpec) -> tuple[list[Any], tuple[Copy, ...]]:
     read."""
     constraints = [operand.constraint for operand in spec.operands] + [result.constraint for result in spec.results]
     slots: list[Any] = [constraint.only for constraint in constraints]
-    known = {slot_of(spec, name) for name in stated_fields(spec)}
+    known = {slot_of(spec, name) for part in directives(spec) if part.states for name in part.names}
     known |= {slot for slot, only in enumerate(slots) if only is not None}
     copies: list[Copy] = []
     for trait in spec.traits:
@@ -157,15 +156,6 @@ def _conclusions(spec: OpSpec, trait: Trait, known: set[int]) -> list[Copy]:
     if isinstance(trait, TypeFrom) and slot_of(spec, trait.field) not in known:
         return [(slot_of(spec, trait.field), slot_of(spec, trait.source), trait.derive)]
     return []
-
-
-def _keep_elements(p: StatementReader, draft: Draft) -> None:
-    """Encode the elements of a constant now that its type is known."""
-    assert draft.literal is not None
-    at = p.place(draft.literal.begin, draft.literal.end)
-    value = constant_elements(p, draft.element, draft.literal, draft.slots[-1], at)
-    if value is not None:
-        draft.attributes["value"] = value
 
 
 def _finish(cls: type[Op], p: StatementReader, draft: Draft) -> Op:

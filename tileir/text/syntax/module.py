@@ -78,21 +78,21 @@ def read_function(p: StatementReader, cls: type[Op], attributes: dict[str, Any],
 
 def read_signature(p: StatementReader, attributes: dict[str, Any]) -> list[Argument]:
     """Read ``(%a: T, ...) -> results``, kept as the function type."""
+
+    def result() -> tuple[Type, a.DictAttr]:
+        type = parse_type(p)
+        return type, a.DictAttr.of(dictionary(p)) if p.peek() == "{" else a.DictAttr()
+
     declared = arguments(p)
     results: list[tuple[Type, a.DictAttr]] = []
     if p.accept("->"):
-        results = p.comma_list(lambda: _result(p), ")") if p.accept("(") else [(parse_type(p), a.DictAttr())]
+        results = p.comma_list(result, ")") if p.accept("(") else [(parse_type(p), a.DictAttr())]
     attributes["function_type"] = FunctionType((arg.type for arg in declared), (type for type, _ in results))
     if any(arg.attributes for arg in declared):
         attributes["arg_attrs"] = a.ArrayAttr(tuple(arg.attributes for arg in declared))
     if any(given for _, given in results):
         attributes["res_attrs"] = a.ArrayAttr(tuple(given for _, given in results))
     return declared
-
-
-def _result(p: StatementReader) -> tuple[Type, a.DictAttr]:
-    type = parse_type(p)
-    return type, a.DictAttr.of(dictionary(p)) if p.peek() == "{" else a.DictAttr()
 
 
 def signature_text(writer: Writer, op: Entry | Func) -> str:

@@ -163,7 +163,7 @@ class ArrayLayouts:
 
     def _made(self, array: Array) -> ArrayLayout:
         assert array.dtype is not None
-        strides = tuple(stride // array.itemsize for stride in array.strides)
+        strides = array.steps
         if min(strides, default=0) < 0:
             raise NegativeStride
         index = np.dtype(f"i{self._index_bits // 8}")

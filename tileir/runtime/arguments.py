@@ -570,6 +570,7 @@ def _integer(number: int, element: t.ElementType, unsigned: bool) -> np.generic:
 
 
 def _float(number: float, element: t.ElementType) -> np.generic:
+    """Return the nearest number of `element`; an infinity stays one."""
     if element is t.F64:
         return np.float64(number)
     layout = element.layout
@@ -578,11 +579,6 @@ def _float(number: float, element: t.ElementType) -> np.generic:
         raise DoesNotFit
     if (math.isinf(number) and not layout.has_inf) or (math.isnan(number) and not layout.has_nan):
         raise DoesNotFit
-    return _rounded(number, element)
-
-
-def _rounded(number: float, element: t.ElementType) -> np.generic:
-    """Return the nearest number of `element`; an infinity stays one."""
     if abs(number) > _limit(element) and not math.isinf(number):
         raise DoesNotFit
     if math.isinf(number) or element in (t.F32, t.F16):

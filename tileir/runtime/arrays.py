@@ -64,6 +64,11 @@ class Array(NamedTuple):
         return begin, end, end if self.writable else begin, end
 
     @property
+    def steps(self) -> tuple[int, ...]:
+        """The strides in elements."""
+        return tuple(stride // self.itemsize for stride in self.strides)
+
+    @property
     def runs(self) -> Sequence[Runs]:
         """The bytes of its elements, from the address on; strides are not negative."""
         return _runs(tuple(self.shape), tuple(self.strides), self.itemsize)

@@ -51,7 +51,7 @@ class PlainView:
         if not isinstance(given, ArrayArgument) or given.array.contiguous:
             return None
         (extents, strides), array = self.layout(arguments), given.array
-        steps = [stride // array.itemsize for stride in array.strides]
+        steps = [*array.steps]
         if extents != [*array.shape] or all(n < 2 or a == b for n, a, b in zip(extents, strides, steps)):
             return None
         return f"the view has strides {strides}, but those of '{given.name}' are {steps}: its elements are mixed up"
@@ -79,9 +79,8 @@ def layout_notes(plain: Sequence[PlainView], arguments: Sequence[Argument]) -> I
     for position, argument in enumerate(arguments):
         if position in viewed or not isinstance(argument, ArrayArgument) or argument.array.contiguous:
             continue
-        array = argument.array
-        steps = [stride // array.itemsize for stride in array.strides]
-        if numbers.isdisjoint(step for n, step in zip(array.shape, steps) if n > 1 and step > 1):
+        shape, steps = argument.array.shape, [*argument.array.steps]
+        if numbers.isdisjoint(step for n, step in zip(shape, steps) if n > 1 and step > 1):
             yield f"the strides of '{argument.name}' are {steps}, and no argument is one of them"
 
 

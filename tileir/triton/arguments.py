@@ -144,7 +144,7 @@ class HostArray:
         return self.array.address
 
     def stride(self) -> tuple[int, ...]:
-        return tuple(step // self.array.itemsize for step in self.array.strides)
+        return self.array.steps
 
 
 def _pointer_binder(kernel: str, name: str) -> Bind:

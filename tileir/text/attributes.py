@@ -514,13 +514,13 @@ def _numbers_form(
 
 
 def _held(what: str, cls: type[a.BoolAttr] | type[a.StringAttr] | type[a.TypeAttr], **notation: Any) -> AttributeForm:
-    """Return the form of an attribute whose value is the Python value."""
+    """Return the form of a kind whose Python value is the field `value` of its attribute."""
     value = lambda attr, given: given.value if isinstance(given, cls) else None  # noqa: E731
     return AttributeForm(what, value, cls, **notation)
 
 
 def _itself(what: str, *classes: type[a.Attribute], **notation: Any) -> AttributeForm:
-    """Return the form of an attribute that is itself the value."""
+    """Return the form of a kind whose Python value is the attribute itself."""
     value = lambda attr, given: given if isinstance(given, classes) else None  # noqa: E731
     return AttributeForm(what, value, lambda value: value, **notation)
 

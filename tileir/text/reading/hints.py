@@ -64,7 +64,7 @@ _OPERATIONS = _by_name(
     }
 )
 _WITH_SIGN = re.compile(r"arith\.(div|ext|max|min|rem|shr)([su])i")
-"""Operations that state whether integers are signed behind their operands here."""
+"""Operations whose sign is a keyword behind the operands here."""
 _HABITS = _by_name(
     {
         "iota": "arange range",
@@ -90,9 +90,9 @@ _HABITS = _by_name(
         "loop": "while",
     }
 )
-"""Tile IR's names for operations that other languages call so."""
+"""Names in Tile IR of operations that other languages call by these words."""
 _ENDED_BY_KIND = frozenset(["abs", "add", "and", "cmp", "div", "mul", "neg", "or", "rem", "sub", "xor"])
-"""Names of such operations that Tile IR has with ``f`` or ``i`` behind them, or with both."""
+"""Words of other languages to which Tile IR adds ``f``, ``i`` or either."""
 
 
 def foreign_hint(name: str) -> str | None:
@@ -123,8 +123,7 @@ _TAKEN = re.compile(r"(?<![%<@($\w])[a-z]\w{2,}")
 
 
 def operation_hint(name: str) -> str | None:
-    """Return the operation whose name is near: such names are many and short, so one of another length must be
-    nearer."""
+    """Return the operation with a similar name; one of another length must be more similar, as names are short."""
     same_length = [known for known in spellings() if len(known) == len(name)]
     return did_you_mean(name, spellings(), 0.7) or did_you_mean(name, same_length)
 

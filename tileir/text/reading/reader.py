@@ -141,8 +141,8 @@ class Reader(TokenCursor):
     def expected_at(
         self, begin: int, token: str, what: str, hint: str | None = None, else_hint: str | None = None
     ) -> NoReturn:
-        """Report that `token` at the offset `begin` is not `what`. `else_hint` is for a token that is not near to a
-        word of it."""
+        """Report that `token` at the offset `begin` is not `what`. `else_hint` is the hint where the token resembles
+        no word of `what`."""
         if token is END:
             loc = self.place(begin, begin)
             message = f"expected {what}, got the end of the text"

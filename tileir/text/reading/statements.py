@@ -300,7 +300,7 @@ def function_type(p: ValueReader, values: list[Value], marks: list[int]) -> Func
 
 
 def store(attributes: dict[str, Any], attr: Attr, value: Any) -> None:
-    """Keep a value unless it says what absence says too."""
+    """Keep a value unless leaving it out means the same."""
     if value == attr.default or (attr.kind is AttrKind.BOOL_ARRAY and not any(value)):
         return
     attributes[attr.name] = value

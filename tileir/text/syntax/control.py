@@ -182,7 +182,7 @@ def read_reduction(p: StatementReader, cls: type[Op]) -> Op:
     attributes["identities"] = property_value(p, cls.spec, cls.spec.attr_index["identities"], given, at)
     p.expect("->")
     results = p.some(lambda: parse_type(p))
-    # Unless a label inside the body has its arguments.
+    # The arguments stand here or in a label inside the body.
     body = p.region(cls.spec, [] if p.peek() == "{" else arguments(p))
     return cls(values, results, attributes, (body,), segments=(len(values),), discardable=discardable)
 

@@ -150,8 +150,8 @@ class FixedText(Directive):
         p.index += 1
 
     def _missing(self, p: StatementReader, draft: Draft) -> NoReturn:
-        """Report missing text; before the type of a token, a token is what is likely to have been forgotten, if the
-        operation has no syntax of its own to show."""
+        """Report missing text. Before the type of a token, the hint is that the token was forgotten, unless the
+        operation has a syntax of its own to show."""
         types = draft.slots[len(self.spec.operands) : -1]
         hint = None
         if None not in types and self.text == ("," if types else "->") and not self.spec.syntax:

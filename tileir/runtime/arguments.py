@@ -291,8 +291,9 @@ def _pointer_binder(parameter: Parameter, element: t.ElementType, devices: Seque
             raise parameter.value_error(*wrong)
         if getattr(value, "requires_grad", False):
             raise parameter.value_error(*_GRADIENT)
-        if not array.writable:
-            _require_unwritten(parameter)
+        refused = None if array.writable else read_only(parameter.writes(), parameter.index)
+        if refused is not None:
+            raise parameter.value_error(*refused)
         return ArrayArgument.of(name, array)
 
     return _plain_binder(name, bind_any) if CPU in devices else _tensor_binder(name, bind_any)
@@ -377,12 +378,6 @@ def read_only(writes: Writes, position: int | None) -> tuple[str, str] | None:
     place = place_text(access.op.loc)
     where = f" at {place}" if place else ""
     return f"a writable array, as '{access.op.spec.name}'{where} {how}", "a read-only one (pass a copy of it)"
-
-
-def _require_unwritten(parameter: Parameter) -> None:
-    refused = read_only(parameter.writes(), parameter.index)
-    if refused is not None:
-        raise parameter.value_error(*refused)
 
 
 def _check_device(parameter: Parameter, array: Array, devices: Sequence[str], target: str) -> None:
@@ -474,7 +469,9 @@ def _any_scalar_binder(parameter: Parameter, element: t.ElementType) -> Binder:
         except DoesNotFit:
             raise parameter.value_error(f"{kind} that fits {element.name}", _misfit(value, element)) from None
         if number is None:
-            raise parameter.type_error(kind, _scalar_kind(value))
+            got = type(value).__name__
+            shows = isinstance(value, float | complex | str | np.generic)
+            raise parameter.type_error(kind, f"{got} {value!r}" if shows else got)
         return ScalarArgument.of(name, number)
 
     return bind
@@ -491,11 +488,6 @@ def _misfit(value: object, element: t.ElementType) -> str:
 def _shown(value: object) -> str:
     text = str(value) if isinstance(value, int | float | np.generic) else repr(value)
     return text if len(text) <= 40 else f"{text[:40]}..."
-
-
-def _scalar_kind(value: object) -> str:
-    kind = type(value).__name__
-    return f"{kind} {value!r}" if isinstance(value, float | complex | str | np.generic) else kind
 
 
 # ---------------------------------------------------------------- numbers

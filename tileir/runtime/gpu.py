@@ -269,11 +269,10 @@ def _only_ordinal(places: Sequence[str]) -> int | None:
 
 def _globals(module: Module, driver: Driver) -> dict[str, DeviceMemory]:
     """Return the globals of a module on the device of the thread, apart from those that other targets use."""
-    found = {}
-    for item in module.items:
-        if isinstance(item, Global):
-            found[item.sym_name] = DeviceMemory(driver, memory_image(item.value).tobytes(), alignment_of(item))
-    return found
+    globals = [item for item in module.items if isinstance(item, Global)]
+    return {
+        item.sym_name: DeviceMemory(driver, memory_image(item.value).tobytes(), alignment_of(item)) for item in globals
+    }
 
 
 def _gathered(arguments: Sequence[Argument]) -> tuple[list[int], list[str], dict[int, bytes]]:
@@ -287,18 +286,14 @@ def _gathered(arguments: Sequence[Argument]) -> tuple[list[int], list[str], dict
             found = argument.device
             if argument.reaches:
                 found = argument.reaches[0].device
-                tables[len(values)] = _content(argument.array)
+                array = argument.array
+                assert array.device == CPU and array.contiguous, "a launch has made it in the memory of this process"
+                tables[len(values)] = ctypes.string_at(array.address, array.itemsize * prod(array.shape))
             if found is not device:
                 device = found
                 devices.append(device)
         values.append(argument.bits)
     return values, devices, tables
-
-
-def _content(array: Array) -> bytes:
-    """Return the bytes of a table that a launch has made in the memory of this process."""
-    assert array.device == CPU and array.contiguous
-    return ctypes.string_at(array.address, array.itemsize * prod(array.shape))
 
 
 # ---------------------------------------------------------------- streams
@@ -313,19 +308,13 @@ def current_stream(ordinal: int, vendor: Vendor) -> int:
     such."""
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized() and is_for_rocm(torch) is (vendor is Vendor.AMD):
-        stream: int = _torch_stream(torch, ordinal)
-        return stream
+        # Compiled code of torch calls this too: it is ten times faster than the public function.
+        quick = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        return int(torch.cuda.current_stream(ordinal).cuda_stream if quick is None else quick(ordinal))
     cupy = sys.modules.get("cupy")
     if cupy is None or is_for_rocm(cupy) is not (vendor is Vendor.AMD):
         return DEFAULT_STREAM
     return int(cupy.cuda.get_current_stream().ptr)
-
-
-def _torch_stream(torch: Any, ordinal: int) -> int:
-    """Return the current stream, by the function that compiled code of torch calls: ten times faster than the public
-    one."""
-    quick = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-    return int(torch.cuda.current_stream(ordinal).cuda_stream if quick is None else quick(ordinal))
 
 
 def stream_number(stream: object) -> int:

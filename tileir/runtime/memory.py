@@ -44,7 +44,12 @@ class GlobalStorage:
     def __init__(self, items: Iterable[Op]) -> None:
         """Allocate the globals. Raises UnsupportedError if they take more than there may be."""
         globals = [item for item in items if isinstance(item, Global)]
-        _require_room(globals)
+        taken = 0
+        for op in globals:
+            taken += op.value.type.count * op.value.element.byte_size + alignment_of(op)
+            if taken > MAX_GLOBALS:
+                what = f"globals of {taken} bytes and more with their alignment: the limit of a module is {MAX_GLOBALS}"
+                raise UnsupportedError(what, "host", op.loc)
         self.placed = {item.sym_name: _placed(item) for item in globals}
         self.addresses = {name: placed.address for name, placed in self.placed.items()}
         self.bounds = tuple(word for placed in self.placed.values() for word in placed.bounds)
@@ -52,17 +57,8 @@ class GlobalStorage:
 
 
 def alignment_of(op: Global) -> int:
-    """Return alignment of a global in bytes: a power of two."""
+    """Return the alignment of a global in bytes: a power of two."""
     return max(op.value.element.alignment, 1 << max(0, op.alignment - 1).bit_length())
-
-
-def _require_room(globals: Sequence[Global]) -> None:
-    taken = 0
-    for op in globals:
-        taken += op.value.type.count * op.value.element.byte_size + alignment_of(op)
-        if taken > MAX_GLOBALS:
-            what = f"globals of {taken} bytes and more with their alignment: the limit of a module is {MAX_GLOBALS}"
-            raise UnsupportedError(what, "host", op.loc)
 
 
 def _placed(op: Global) -> Placed:

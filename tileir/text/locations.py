@@ -40,7 +40,16 @@ def _instance(reader: Reader, metadata: ReadAttribute) -> l.Location:
     if token == "unknown":
         return l.UNKNOWN
     reader.enter()
-    found = _call_site(reader, metadata) if token == "callsite" else _fused(reader, metadata)
+    if token == "callsite":
+        reader.expect("(")
+        callee = _instance(reader, metadata)
+        reader.expect("at")
+        found: l.Location = l.CallSiteLoc(callee, _instance(reader, metadata))
+        reader.expect(")")
+    else:
+        carried = reader.angled(lambda: metadata(reader)) if reader.peek() == "<" else None
+        reader.expect("[")
+        found = l.FusedLoc(tuple(reader.comma_list(lambda: _instance(reader, metadata), "]")), carried)
     reader.depth -= 1
     return found
 
@@ -67,24 +76,6 @@ def _file_position(reader: Reader, file: str) -> l.FileLoc:
     end_line = line if reader.peek() == ":" else reader.integer("a line number", 32, unsigned=True)
     reader.expect(":")
     return l.FileLoc(file, line, column, end_line, reader.integer("a column number", 32, unsigned=True))
-
-
-def _call_site(reader: Reader, metadata: ReadAttribute) -> l.Location:
-    reader.expect("(")
-    callee = _instance(reader, metadata)
-    reader.expect("at")
-    caller = _instance(reader, metadata)
-    reader.expect(")")
-    return l.CallSiteLoc(callee, caller)
-
-
-def _fused(reader: Reader, metadata: ReadAttribute) -> l.Location:
-    carried = None
-    if reader.accept("<"):
-        carried = metadata(reader)
-        reader.expect(">")
-    reader.expect("[")
-    return l.FusedLoc(tuple(reader.comma_list(lambda: _instance(reader, metadata), "]")), carried)
 
 
 def _reference(reader: Reader) -> l.Location:

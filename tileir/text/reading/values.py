@@ -128,18 +128,14 @@ class ValueReader(Reader):
         """Fail unless there is one type for each value."""
         if len(types) != len(values):
             message = f"expected {len(values)} {what} types, got {len(types)}"
-            loc = self.place(begin, self.starts[self.index])
-            self.fail(codes.TYPE_COUNT, message, self._trimmed(loc), expected=str(len(values)), got=str(len(types)))
+            written = self.text[begin : self.starts[self.index]].rstrip()
+            loc = self.place(begin, begin + max(1, len(written)))
+            self.fail(codes.TYPE_COUNT, message, loc, expected=str(len(values)), got=str(len(types)))
 
     def check_types(self, types: Sequence[Type], values: Sequence[Value], marks: Sequence[int]) -> None:
         """Fail if uses of values at these offsets state other types than the values have."""
         for value, expected, mark in zip(values, types, marks):
             self.check_type(value, expected, mark)
-
-    def _trimmed(self, loc: SourceLoc) -> SourceLoc:
-        """Return `loc` without the blanks at its end, and at least one character long."""
-        text = self.text[loc.offset : loc.end].rstrip()
-        return self.place(loc.offset, loc.offset + max(1, len(text)))
 
     # ------------------------------------------------------------ definitions
 

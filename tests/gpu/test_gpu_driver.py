@@ -277,7 +277,7 @@ for size, facts, address, shape, strides, padding in json.loads(sys.stdin.read()
     base = SimpleNamespace(data_ptr=lambda: address)
     how = dict(padding=padding, round_f32_to_tf32=False)
     make_tensordesc_arg(SimpleNamespace(base=base, shape=shape, strides=[*strides, 1], **how), facts, None)
-    numbers = [("constant", number) for number in (address, *shape, *strides)]
+    numbers = [(("constant", number, ()),) for number in (address, *shape, *strides)]
     address, extents, strides = numbers[0], numbers[1:len(shape) + 1], numbers[len(shape) + 1:]
     ours = DescriptorParameter("", size, address, tuple(extents), tuple(strides), padding == "nan")
     driver.encode(tensor_map(ours, CopyLayout.of(facts), ()))

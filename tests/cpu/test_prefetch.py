@@ -151,3 +151,39 @@ def test_what_is_asked_for_does_not_bypass_the_cache_but_joined_tile_blocks_do(a
     given, out = np.ones(4096, np.float32), np.zeros(4096, np.float32)
     tileir.parse(ADDED)["k"].launch((8,), given, out, 4096, target="cpu")
     assert (out == 2).all() and bypassing and not asked
+
+
+IN_FUNCTION = """cuda_tile.module @m {
+  experimental$func @double(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %rows: tile<i32>, %width: tile<i32>) {
+    %lane = iota : tile<256xi32>
+    %in_1 = reshape %in : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %ins = broadcast %in_1 : tile<1xptr<f32>> -> tile<256xptr<f32>>
+    %out_1 = reshape %out : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %outs = broadcast %out_1 : tile<1xptr<f32>> -> tile<256xptr<f32>>
+    %zero = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    for %row in (%zero to %rows, step %one) : tile<i32> {
+      %begin = muli %row, %width : tile<i32>
+      %begin_1 = reshape %begin : tile<i32> -> tile<1xi32>
+      %begins = broadcast %begin_1 : tile<1xi32> -> tile<256xi32>
+      %at = addi %begins, %lane : tile<256xi32>
+      %from = offset %ins, %at : tile<256xptr<f32>>, tile<256xi32> -> tile<256xptr<f32>>
+      %to = offset %outs, %at : tile<256xptr<f32>>, tile<256xi32> -> tile<256xptr<f32>>
+      %read, %t0 = load_ptr_tko weak %from : tile<256xptr<f32>> -> tile<256xf32>, token
+      %sum = addf %read, %read : tile<256xf32>
+      %t1 = store_ptr_tko weak %to, %sum : tile<256xptr<f32>>, tile<256xf32> -> token
+      continue
+    }
+    return
+  }
+  entry @k(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %rows: tile<i32>, %width: tile<i32>, %pieces: tile<i32>) {
+    experimental$call @double(%in, %out, %rows, %width)
+      : (tile<ptr<f32>>, tile<ptr<f32>>, tile<i32>, tile<i32>) -> ()
+    return
+  }
+}"""
+
+
+def test_a_loop_over_rows_in_a_device_function_asks_for_the_next_row(asked):
+    agrees(IN_FUNCTION, (1,), 20, 256, 1)
+    assert asked

@@ -29,7 +29,8 @@ from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.copying import moved, rows_along, some
 from tileir.cpu.memory.lookup import counted
 from tileir.cpu.memory.regions import Box
-from tileir.ir.core import Op
+from tileir.ir.core import Op, Value
+from tileir.ops.calls import Func
 from tileir.ops.control import For
 from tileir.ops.module import Entry
 
@@ -247,17 +248,21 @@ def _goes_on(lowering: Lowering, op: Op, place: NextPlace) -> ir.Value:
 
 def _emitted(lowering: Lowering, op: Op, form: Expression) -> ir.Value:
     """Return an expression over parameters and extents of the grid, an i64."""
-    builder, total, entry = lowering.builder, I64(form.constant), op
-    while entry.parent_op is not None and not isinstance(entry, Entry):
-        entry = entry.parent_op
-    assert isinstance(entry, Entry), "functions have no parameters of a launch"
-    parameters = entry.body.args
+    builder, total = lowering.builder, I64(form.constant)
     for product, factor in form.terms.items():
         term = I64(factor)
         for symbol in product:
             if isinstance(symbol, GridExtent):
                 term = builder.mul(term, builder.zext(lowering.grid[symbol.axis], I64))
             elif isinstance(symbol, ScalarParameter):
-                term = builder.mul(term, lowering.unsigned(parameters[symbol.index]))
+                term = builder.mul(term, lowering.unsigned(_parameters(op)[symbol.index]))
         total = builder.add(total, term)
     return total
+
+
+def _parameters(op: Op) -> Sequence[Value]:
+    """Return the parameters of the entry or device function around."""
+    while not isinstance(op, Entry | Func):
+        assert op.parent_op is not None, "an access stands in a function"
+        op = op.parent_op
+    return op.body.args

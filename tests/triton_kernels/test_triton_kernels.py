@@ -102,8 +102,9 @@ def test_products_by_persistent_programs() -> None:
 def test_products_of_groups_of_matrices() -> None:
     sizes = (30, 20, 10), (20, 33, 40)
     a, b = [torch.randn(m, k) for m, k, _ in sizes], [torch.randn(k, n) for _, k, n in sizes]
-    for c, x, y in zip(matmul.grouped_matmul(a, b, (16, 16, 16), programs=3), a, b):
-        assert_close(c, x @ y, atol=1e-4, rtol=1e-4)
+    for _ in range(3):  # later launches may take a shorter way
+        for c, x, y in zip(matmul.grouped_matmul(a, b, (16, 16, 16), programs=3), a, b):
+            assert_close(c, x @ y, atol=1e-4, rtol=1e-4)
 
 
 def test_products_with_scales_of_blocks() -> None:

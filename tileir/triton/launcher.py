@@ -99,7 +99,7 @@ class Launcher:
                 relocate(loaded.kernel, self._file)
             taken = self._arguments = KernelArguments(loaded.kernel, self._signature)
         run, values = loaded.run_on(chosen, taken), taken.passed(arguments)
-        if not isinstance(run, NativeRun) or not run.direct(grid, values):
+        if not (taken.are_plain and isinstance(run, NativeRun) and run.direct(grid, values)):
             run(checked_grid(grid, self._name), taken.bind_passed(values))
 
 

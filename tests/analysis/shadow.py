@@ -36,6 +36,7 @@ from tileir.analysis.symbols import (
 )
 from tileir.interp import machine, scheduler
 from tileir.interp.api import BlockState, LaunchState
+from tileir.interp.memory import UNWATCHED, Memory, UnwrittenReads
 from tileir.interp.prepare import Observer, Preparation
 from tileir.interp.program import Frame, Region
 from tileir.ir import types as t
@@ -45,6 +46,7 @@ from tileir.ops.control import For, Loop
 from tileir.runtime import interpreter
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
 from tileir.runtime.grid import Grid
+from tileir.runtime.memory import give_memory
 from tileir.tools.lsp.neighbours import axes
 
 FUNCTIONS: dict[Kind, Callable[[int, int], int]] = {
@@ -323,13 +325,16 @@ def compared_values() -> Iterator[Tally]:
     tally = Tally()
 
     def prepare(target: object, kernel: tileir.Kernel, check: bool, options: dict[str, object]) -> Callable[..., None]:
-        settings = interpreter.settings_of(check, options)
+        settings, storage = interpreter.settings_of(check, options), kernel.module.globals
 
         def run(grid: Grid, arguments: Sequence[Argument]) -> None:
             shadow = Shadow(kernel, arguments, tally)
             with shadow.installed():
                 program = machine.prepare(kernel.module, kernel.entry, settings, shadow)
-                interpreter._execute(program, grid, arguments, kernel.module.globals, settings)
+                memory = Memory((), storage.addresses, UnwrittenReads() if settings.strict else UNWATCHED)
+                give_memory(memory, arguments, storage)
+                tiles = [interpreter.rank_zero_tile(argument) for argument in arguments]
+                machine.execute(program, grid, tiles, memory, settings)
 
         return run
 

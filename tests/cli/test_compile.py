@@ -40,6 +40,30 @@ def test_the_plan(tileir) -> None:
     assert "saxpy.mlir:32:16  store_view_tko  a box of memory, written to memory" in ran.out
 
 
+ROW = """entry @k(%n: tile<i32>, %out: tile<ptr<i32>>) {
+  %zero = constant <i32: 0> : tile<i32>
+  %step = constant <i32: 256> : tile<i32>
+  %ones = constant <i32: 1> : tile<256xi32>
+  %sums = for %i in (%zero to %n, step %step) : tile<i32> iter_values(%v = %ones) -> (tile<256xi32>) {
+    %w = addi %v, %ones : tile<256xi32>
+    continue %w : tile<256xi32>
+  }
+  %sum = reduce %sums dim=0 identities=[0 : i32] : tile<256xi32> -> tile<i32>
+    (%l: tile<i32>, %r: tile<i32>) { %s = addi %l, %r : tile<i32> yield %s : tile<i32> }
+  store_ptr_tko weak %out, %sum : tile<ptr<i32>>, tile<i32> -> token
+  return
+}"""
+
+
+@pytest.mark.parametrize(("options", "versions"), [((), 2), (("--no-optimize",), 1)])
+def test_the_plan_is_that_of_launches_which_have_a_version_without_loops(tileir, tmp_path, options, versions) -> None:
+    program = tmp_path / "row.mlir"
+    program.write_text(ROW)
+    ran = tileir("compile", str(program), "--emit", "plan", *options)
+    assert ran.status == 0
+    assert ran.out.count("8 elements at a time") == versions
+
+
 def test_what_the_compiler_did_is_explained(tileir) -> None:
     ran = tileir("compile", "--explain", SAXPY)
     assert ran.status == 0

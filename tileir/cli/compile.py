@@ -11,7 +11,7 @@ from tileir.cli.options import add_gpu_options, add_level, add_optimize, add_out
 from tileir.gpu.arch import GPUS, WAVES
 from tileir.gpu.compiler import RequestedOptions
 from tileir.runtime.cli_arguments import chosen_kernel
-from tileir.runtime.exact import exact_module
+from tileir.runtime.exact import exact_kernel, exact_module
 from tileir.runtime.serialisation import to_bytecode
 from tileir.text.printer import to_text
 
@@ -72,7 +72,8 @@ def run(options: argparse.Namespace) -> int:
         files.write(options.output, to_text(module) if form == "tileir" else to_bytecode(module))
         return FINE
     if options.optimize:
-        kernel = exact_module(module)[kernel.name]
+        is_native = options.target == CPU
+        kernel = exact_kernel(kernel, native=True) if is_native else exact_module(module)[kernel.name]
     if options.target == CPU:
         from tileir.cli import compile_cpu
 

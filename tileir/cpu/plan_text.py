@@ -143,7 +143,8 @@ def _next_one(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) ->
     is_single = plan.coarsening is None and not plan.strict
     place = next_place(function.loads.regions[access.op]) if is_single else None
     if place is not None:
-        yield f"that of the next {'iteration' if place.turn else 'tile block of a row of them'} is prefetched meanwhile"
+        whose = "iteration's" if place.turn else "tile block's, in a grid of one dimension,"
+        yield f"the next {whose} is prefetched meanwhile"
 
 
 # ---------------------------------------------------------------- products

@@ -229,7 +229,7 @@ def has_plain_body(op: For) -> bool:
 
 LEAST_STEP = 256
 MOST_COPIED = 128
-"""Operations that are copied."""
+"""Operations that a rewrite copies, to run in another version of an entry or a second loop."""
 _REPEATED = (MmaF, MmaI, MmaFScaled, For, Loop)
 
 ONE_TURN = Row(
@@ -381,8 +381,6 @@ SPLIT_ROWS = (SPLIT, SPLIT_IN_STEPS)
 
 THRESHOLD = "cuda_tile.loop_split"
 _HEAVY = (LoadPtr, LoadView, StorePtr, StoreView, MmaF, MmaI, Reduce, If, For)
-MOST_SPLIT = 128
-"""Operations of a body that is copied."""
 
 
 class Splitting(Rebuilding):
@@ -486,7 +484,7 @@ def _signedness(op: For) -> Signedness:
 def _test_of(op: For) -> CmpI | None:
     """Return the test that a loop is split at; None if it stays."""
     step = signed_splat_of(op.step)
-    if step is None or step < 1 or not has_plain_body(op) or _operations_in(op.body) > MOST_SPLIT:
+    if step is None or step < 1 or not has_plain_body(op) or _operations_in(op.body) > MOST_COPIED:
         return None
     for one in op.body.ops:
         if isinstance(one, If) and isinstance(one.condition.owner, CmpI):

@@ -108,7 +108,7 @@ def native_code(text: str, form: str) -> str:
     from tileir.cpu.run.program import lowered
     from tileir.runtime.exact import exact_kernel
 
-    (kernel,) = map(exact_kernel, parse(text).kernels.values())
+    (kernel,) = (exact_kernel(one, native=True) for one in parse(text).kernels.values())
     made = lowered(kernel.entry, tuple(kernel.module.globals.addresses), CheckLevel.ON)
     return {"llvm": optimized_text, "asm": assembly}[form](str(made.module), host())
 

@@ -5,7 +5,7 @@ moves twice. A store that bypasses the cache moves it once, but who reads it nex
 pays for more than fits in a cache, and not for data just read. Lines go to memory one whole one after the other; the
 ends of rows, which share their lines, go through the cache.
 
-A store and the loads before it prefetch for the next iteration or tile block. Prefetches may be wrong.
+The first loop that reads or writes a box prefetches that of the next iteration or tile block. Prefetches may be wrong.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def _no_overlap(lowering: Lowering, entry: Entry, found: Unchanged) -> ir.Value:
 def _bounds(lowering: Lowering, entry: Entry, position: int) -> tuple[ir.Value, ir.Value]:
     """Return the addresses where the array of a parameter begins and ends."""
     memory = sum(isinstance(argument.tile.element, t.PointerType) for argument in entry.body.args[:position])
-    return lowering.slot(position), lowering.slot(lowering.bounds_slot + ENTRY * memory + 3)
+    return lowering.slot(position), lowering.slot(lowering.kernel.bounds_slot + ENTRY * memory + 3)
 
 
 def _forget_panels(lowering: Lowering, several: ir.Value) -> None:

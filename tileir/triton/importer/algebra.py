@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileir.ir import types as t
-from tileir.ir.attributes import Ordering, Predicate, Rounding, Signedness
+from tileir.ir.attributes import Predicate, Rounding, Signedness
 from tileir.ir.core import Op, Value
 from tileir.ops.conversion import FToI, IToF
-from tileir.ops.floating import AbsF, AddF, Ceil, CmpF, DivF, Floor, Fma, MaxF, MinF, MulF, NegF, Sqrt, SubF
+from tileir.ops.floating import AbsF, AddF, Ceil, DivF, Floor, Fma, MaxF, MinF, MulF, NegF, Sqrt, SubF
 from tileir.ops.functions import Exp, Exp2, Log, Log2
 from tileir.ops.integer import AbsI, AddI, AndI, MulI, NegI, OrI, ShlI, ShrI, SubI, XOrI
 from tileir.triton.importer.building import TileBuilder
 
-_INTEGER_OF = {8: t.I8, 16: t.I16, 32: t.I32, 64: t.I64}
 _FLOAT_OF = {32: t.F32, 64: t.F64}
 
 
@@ -147,12 +146,8 @@ class TileNumber:
         rhs = self.like(other).value
         if not self.is_float:
             return TileNumber(self.build, self.build.compare(predicate, self.value, rhs, signed))
-        ordering = Ordering.UNORDERED if predicate is Predicate.NOT_EQUAL else Ordering.ORDERED
-        found = self.build.op(
-            CmpF, self.value.tile.with_element(t.I1), comparison_predicate=predicate, comparison_ordering=ordering,
-            lhs=self.value, rhs=rhs,
-        )  # fmt: skip
-        return TileNumber(self.build, found)
+        ordered = predicate is not Predicate.NOT_EQUAL
+        return TileNumber(self.build, self.build.compare_floats(predicate, self.value, rhs, ordered))
 
     def __lt__(self, other: TileNumber | float) -> TileNumber:
         return self.compare(Predicate.LESS_THAN, other)
@@ -191,7 +186,7 @@ class TileNumber:
     @property
     def bits(self) -> TileNumber:
         """The bits of floats as integers."""
-        return TileNumber(self.build, self.build.bitcast(self.value, _INTEGER_OF[self.element.bits]))
+        return TileNumber(self.build, self.build.bits(self.value))
 
     @property
     def float(self) -> TileNumber:

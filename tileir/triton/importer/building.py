@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from tileir.ir import types as t
-from tileir.ir.attributes import DenseElements, Predicate, Signedness
+from tileir.ir.attributes import DenseElements, Ordering, Predicate, Signedness
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.loc import UNKNOWN, Location
 from tileir.ops.conversion import Bitcast, ExtI, FToF, IntToPtr, TruncI
 from tileir.ops.core import Constant, Select
+from tileir.ops.floating import CmpF
 from tileir.ops.integer import CmpI
 from tileir.ops.shapes import Broadcast, Reshape
+
+_INTEGERS = {8: t.I8, 16: t.I16, 32: t.I32, 64: t.I64}
 
 
 class TileBuilder:
@@ -86,6 +89,14 @@ class TileBuilder:
             rhs=rhs,
         )  # fmt: skip
 
+    def compare_floats(self, predicate: Predicate, lhs: Value, rhs: Value, ordered: bool = True) -> Value:
+        """Return a comparison of floats: false with a NaN if `ordered`, else true."""
+        ordering = Ordering.ORDERED if ordered else Ordering.UNORDERED
+        return self.op(
+            CmpF, lhs.tile.with_element(t.I1), comparison_predicate=predicate, comparison_ordering=ordering, lhs=lhs,
+            rhs=rhs,
+        )  # fmt: skip
+
     def select(self, condition: Value, yes: Value, no: Value) -> Value:
         condition = self.broadcast(condition, yes.tile.shape)
         return self.op(Select, yes.type, cond=condition, val_if_true=yes, val_if_false=no)
@@ -101,6 +112,10 @@ class TileBuilder:
 
     def bitcast(self, value: Value, element: t.ElementType) -> Value:
         return value if value.tile.element is element else self.cast(Bitcast, value, element)
+
+    def bits(self, value: Value) -> Value:
+        """Return the bits of floats as integers."""
+        return self.bitcast(value, _INTEGERS[value.tile.number.bits])
 
     def converted(self, value: Value, element: t.ElementType, **attributes: Any) -> Value:
         """Return a float as another float type."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 from tileir.ir import types as t
 from tileir.ir.attributes import DivBy
@@ -16,7 +16,6 @@ from tileir.ir.loc import Source, SourceLoc
 from tileir.ir.rules import KeyedRules
 from tileir.ops.misc import Assume
 from tileir.triton.importer.building import TileBuilder
-from tileir.triton.importer.facts import Fact, fact
 from tileir.triton.importer.faults import LATER, SYNTAX, UNKNOWN_OPERATION, ImportFault, mismatch, refused
 from tileir.triton.importer.ordering import Order
 from tileir.triton.importer.syntax import (
@@ -63,9 +62,6 @@ ImportRules = KeyedRules[str, Rule]
 """The rules of a chapter, by the names of operations in TTIR."""
 
 
-T = TypeVar("T")
-
-
 class Unavailable(Exception):
     """A value is not there because of a fault that has been noted."""
 
@@ -104,7 +100,7 @@ class Importing:
             self.scopes[-1].update(dict.fromkeys(op.results))
 
     def _rule(self, op: MlirOperation) -> Rule:
-        rule = self.rules.get(op.name)
+        rule = self.rules.get(op.kind)
         if rule is not None:
             return rule
         if op.name.startswith(LATER):
@@ -165,6 +161,11 @@ class Importing:
         if counts and len(op.operands) not in counts:
             raise mismatch(f"expected {' or '.join(map(str, counts))} operands, got {len(op.operands)}")
         return [self.value(use) for use in op.operands]
+
+    def with_optional(self, op: MlirOperation, required: int, optional: int) -> tuple[list[Value], list[Value | None]]:
+        """Return so many operands, and those that may follow them, None for each that does not."""
+        found = self.operands(op, *range(required, required + optional + 1))
+        return found[:required], [*found[required:], *[None] * (required + optional - len(found))]
 
     def parts(self, use: Use) -> list[Value]:
         """Return the tiles that carry a value."""
@@ -244,10 +245,6 @@ class Importing:
             raise mismatch("expected a result of numbers, got pointers")
         return found
 
-    def fact(self, value: Value) -> Fact:
-        """Return the known facts about a scalar integer."""
-        return fact(value)
-
     # ------------------------------------------------------------ memory
 
     def access(self, cls: type[Op], *types: t.Type, writes: bool, **fields: Any) -> tuple[Value, ...]:
@@ -293,13 +290,21 @@ def integers(op: MlirOperation, name: str) -> tuple[int, ...]:
     return tuple(int(item) for item in found if isinstance(item, int))
 
 
-def keyword(op: MlirOperation, attribute: str, index: int, table: Mapping[str, T]) -> T:
-    """Return the meaning of a keyword: the one at `index`, or the attribute of the generic form, a number from 1 on in
-    the order of the table."""
-    words = [word.text for word, _ in op.words if isinstance(word, MlirWord)]
-    number = op.attributes.get(attribute)
-    word = list(table)[number - 1] if isinstance(number, int) and 1 <= number <= len(table) else ""
-    word = words[index] if index < len(words) else word
-    if word not in table:
-        raise mismatch(f"expected one of {', '.join(table)}")
-    return table[word]
+def keyword(op: MlirOperation, attribute: str, words: Collection[str], first: int = 0, index: int | None = None) -> str:
+    """Return one of these words: the one at `index` of those in front of the types, or an attribute, which may be a
+    number, from `first` on in the order of the words. The empty string if there is neither."""
+    written = [word for word, _ in op.words if isinstance(word, MlirWord | bool)]
+    found = written[index] if index is not None and index < len(written) else op.attributes.get(attribute)
+    if isinstance(found, bool):
+        return str(found).lower()
+    if isinstance(found, int):
+        return list(words)[found - first] if first <= found < first + len(words) else ""
+    return found.text if isinstance(found, MlirWord) else str(found) if isinstance(found, MlirScalar) else ""
+
+
+def one_of(op: MlirOperation, attribute: str, words: Collection[str], first: int = 0, index: int | None = None) -> str:
+    """Return the `keyword` of an operation, which must be one of these words."""
+    word = keyword(op, attribute, words, first, index)
+    if word not in words:
+        raise mismatch(f"expected one of {', '.join(words)}")
+    return word

@@ -84,18 +84,12 @@ def joined(build: TileBuilder, tokens: tuple[Value, ...]) -> Value:
 
 # ------------------------------------------------------------ what a region will do
 
-READS = frozenset(
-    {
-        "tt.load", "tt.descriptor_load", "tt.descriptor_gather", "tt.experimental_descriptor_load",
-        "tt.experimental_descriptor_gather",
-    }
-)  # fmt: skip
+READS = frozenset({"tt.load", "tt.descriptor_load", "tt.descriptor_gather"})
 WRITES = frozenset(
     {
         "tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_load", "tt.atomic_store", "tt.atomic_poll", "tt.print",
         "tt.descriptor_store", "tt.descriptor_reduce", "tt.descriptor_scatter", "tt.grid_dependency_wait",
-        "tt.grid_dependency_launch_dependents", "tt.experimental_descriptor_store", "tt.experimental_descriptor_reduce",
-        "tt.experimental_descriptor_scatter",
+        "tt.grid_dependency_launch_dependents",
     }
 )  # fmt: skip
 """Operations that come in the order of the program as writes do; atomic loads too, behind which others see more."""
@@ -103,7 +97,7 @@ WRITES = frozenset(
 
 def loop_order(before: Order, loop: MlirOperation, functions: Mapping[str, MlirFunction]) -> Merged:
     """Return the tokens that a loop carries."""
-    names = {operation.name for operation in _reachable(loop, functions)}
+    names = {operation.kind for operation in _reachable(loop, functions)}
     return Merged(before, bool(names & WRITES), bool(names & READS))
 
 

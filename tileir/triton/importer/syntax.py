@@ -150,6 +150,11 @@ class MlirOperation:
     successors: list[Successor] = field(default_factory=list)
     loc: Location = field(init=False)
 
+    @property
+    def kind(self) -> str:
+        """The name that an operation has now: descriptors were experimental before Triton 3.4."""
+        return self.name.replace("tt.experimental_", "tt.", 1)
+
     def walk(self) -> Iterator[MlirOperation]:
         """Yield this operation, then all nested ones, in the order of the text."""
         stack = [self]

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from tileir.ir import types as t
-from tileir.ir.attributes import Ordering, Predicate, Rounding, Signedness
+from tileir.ir.attributes import Predicate, Rounding, Signedness
 from tileir.ir.core import Op, Value
 from tileir.ops.conversion import FToI, IntToPtr, IToF, PtrToInt, PtrToPtr
 from tileir.ops.core import Constant
 from tileir.ops.division import DivI, RemI
-from tileir.ops.floating import AbsF, AddF, Ceil, CmpF, DivF, Floor, Fma, MaxF, MinF, MulF, NegF, RemF, Sqrt, SubF
+from tileir.ops.floating import AbsF, AddF, Ceil, DivF, Floor, Fma, MaxF, MinF, MulF, NegF, RemF, Sqrt, SubF
 from tileir.ops.integer import AbsI, AddI, AndI, MaxI, MinI, MulhiI, MulI, OrI, ShlI, ShrI, SubI, XOrI
 from tileir.ops.shapes import Broadcast
 from tileir.triton.importer.building import TileBuilder, float_bytes
 from tileir.triton.importer.faults import mismatch
-from tileir.triton.importer.importing import Importing, ImportRules, Results, TensorDescriptor
+from tileir.triton.importer.importing import Importing, ImportRules, Results, TensorDescriptor, keyword, one_of
 from tileir.triton.importer.syntax import BitPattern, Dense, MlirAttribute, MlirOperation, MlirWord
 
 rules = ImportRules()
@@ -173,27 +173,15 @@ _PREDICATES = {
     "gt": Predicate.GREATER_THAN,
     "ge": Predicate.GREATER_THAN_OR_EQUAL,
 }
-_INTEGER_NUMBERS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-_FLOAT_NUMBERS = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une",
-                  "uno", "true")  # fmt: skip
+_INTEGER_WORDS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+_FLOAT_WORDS = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une",
+                "uno", "true")  # fmt: skip
 """The words in the order of MLIR's numbers, which the generic form has."""
-
-
-def predicate(op: MlirOperation, numbers: tuple[str, ...]) -> str:
-    """Return the word of a comparison."""
-    number = op.attributes.get("predicate")
-    if isinstance(number, int) and 0 <= number < len(numbers):
-        return numbers[number]
-    first = op.words[0][0] if op.words else None
-    word = first.text if isinstance(first, MlirWord) else {True: "true", False: "false"}.get(first is True)
-    if word not in numbers:
-        raise mismatch(f"expected one of {', '.join(numbers)}")
-    return word
 
 
 @rules("arith.cmpi")
 def compare_integers(importing: Importing, op: MlirOperation) -> Results:
-    word = predicate(op, _INTEGER_NUMBERS)
+    word = one_of(op, "predicate", _INTEGER_WORDS, index=0)
     lhs, rhs = importing.operands(op, 2)
     if isinstance(lhs.tile.element, t.PointerType):
         lhs, rhs = (importing.build.cast(PtrToInt, operand, t.I64) for operand in (lhs, rhs))
@@ -202,24 +190,17 @@ def compare_integers(importing: Importing, op: MlirOperation) -> Results:
 
 @rules("arith.cmpf")
 def compare_floats(importing: Importing, op: MlirOperation) -> Results:
-    word = predicate(op, _FLOAT_NUMBERS)
+    word = one_of(op, "predicate", _FLOAT_WORDS, index=0)
     build, (lhs, rhs) = importing.build, importing.operands(op, 2)
     lhs, rhs = widened(build, lhs), widened(build, rhs)
-    type = lhs.tile.with_element(t.I1)
     if word in ("true", "false"):
-        return build.integer(type, word == "true")
-
-    def compared(predicate: Predicate, ordering: Ordering, lhs: Value, rhs: Value) -> Value:
-        return build.op(CmpF, type, comparison_predicate=predicate, comparison_ordering=ordering, lhs=lhs, rhs=rhs)
-
+        return build.integer(lhs.tile.with_element(t.I1), word == "true")
     if word == "ord":
-        numbers = [compared(Predicate.EQUAL, Ordering.ORDERED, operand, operand) for operand in (lhs, rhs)]
-        return build.same(AndI, *numbers)
+        return build.same(AndI, *(build.compare_floats(Predicate.EQUAL, operand, operand) for operand in (lhs, rhs)))
     if word == "uno":
-        nans = [compared(Predicate.NOT_EQUAL, Ordering.UNORDERED, operand, operand) for operand in (lhs, rhs)]
+        nans = (build.compare_floats(Predicate.NOT_EQUAL, operand, operand, ordered=False) for operand in (lhs, rhs))
         return build.same(OrI, *nans)
-    ordering = Ordering.ORDERED if word.startswith("o") else Ordering.UNORDERED
-    return compared(_PREDICATES[word[1:]], ordering, lhs, rhs)
+    return build.compare_floats(_PREDICATES[word[1:]], lhs, rhs, ordered=word.startswith("o"))
 
 
 # ------------------------------------------------------------ constants
@@ -303,7 +284,7 @@ def float_to_float(importing: Importing, op: MlirOperation) -> Results:
 def float_to_float_in_mode(importing: Importing, op: MlirOperation) -> Results:
     build, (value,) = importing.build, importing.operands(op, 1)
     element = importing.element(op)
-    if op.attributes.get("rounding") not in (MlirWord("rtz"), 0) or element.bits >= value.tile.number.bits:
+    if keyword(op, "rounding", ("rtz", "rtne")) != "rtz" or element.bits >= value.tile.number.bits:
         return build.converted(value, element)
     if element.bits >= 16:
         return build.converted(value, element, rounding_mode=Rounding.ZERO)
@@ -315,10 +296,7 @@ def _towards_zero(importing: Importing, value: Value, element: t.ElementType) ->
     build = importing.build
     nearest = build.converted(value, element)
     back = build.same(AbsF, build.converted(nearest, value.tile.number))
-    beyond = build.op(
-        CmpF, value.tile.with_element(t.I1), comparison_predicate=Predicate.GREATER_THAN,
-        comparison_ordering=Ordering.ORDERED, lhs=back, rhs=build.same(AbsF, value),
-    )  # fmt: skip
+    beyond = build.compare_floats(Predicate.GREATER_THAN, back, build.same(AbsF, value))
     bits = build.bitcast(nearest, t.I8)
     before = build.same(SubI, bits, build.integer(bits.tile, 1))
     return build.bitcast(build.select(beyond, before, bits), element)

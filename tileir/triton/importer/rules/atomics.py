@@ -13,7 +13,7 @@ from tileir.ops.integer import AddI, AndI
 from tileir.ops.pointers import GdcLaunchDependents, GdcWait, LoadPtr, StorePtr
 from tileir.ops.reduction import Reduce
 from tileir.triton.importer.faults import refused
-from tileir.triton.importer.importing import Importing, ImportRules, Results, keyword
+from tileir.triton.importer.importing import Importing, ImportRules, Results, one_of
 from tileir.triton.importer.syntax import MlirOperation
 
 rules = ImportRules()
@@ -31,20 +31,20 @@ _SCOPES = {"gpu": MemoryScope.DEVICE, "cta": MemoryScope.TL_BLK, "sys": MemorySc
 """Each in the order of the numbers, from 1, that the generic form has."""
 
 
-def _strength(op: MlirOperation, first: int) -> dict[str, Any]:
-    """Return ordering and scope, which are the words from `first` on."""
+def _strength(op: MlirOperation, index: int) -> dict[str, Any]:
+    """Return ordering and scope, which are the words from `index` on."""
     return {
-        "memory_ordering_semantics": keyword(op, "sem", first, _ORDERINGS),
-        "memory_scope": keyword(op, "scope", first + 1, _SCOPES),
+        "memory_ordering_semantics": _ORDERINGS[one_of(op, "sem", _ORDERINGS, first=1, index=index)],
+        "memory_scope": _SCOPES[one_of(op, "scope", _SCOPES, first=1, index=index + 1)],
     }
 
 
 @rules("tt.atomic_rmw")
 def update(importing: Importing, op: MlirOperation) -> Results:
-    pointer, value, *masks = importing.operands(op, 2, 3)
+    (pointer, value), (mask,) = importing.with_optional(op, 2, 1)
     (found,) = importing.access(
-        AtomicRmw, value.type, writes=True, pointers=pointer, arg=value, mask=masks[0] if masks else None,
-        mode=keyword(op, "atomic_rmw_op", 0, _MODES), **_strength(op, 1),
+        AtomicRmw, value.type, writes=True, pointers=pointer, arg=value, mask=mask,
+        mode=_MODES[one_of(op, "atomic_rmw_op", _MODES, first=1, index=0)], **_strength(op, 1),
     )  # fmt: skip
     return found
 
@@ -64,8 +64,8 @@ def compare_and_swap(importing: Importing, op: MlirOperation) -> Results:
 @rules("tt.atomic_load")
 def load(importing: Importing, op: MlirOperation) -> Results:
     """Load, ordered like a write, so that writes released by others are visible after it."""
-    pointer, *masks = importing.operands(op, 1, 2)
-    return _loaded(importing, op, pointer, masks[0] if masks else None)
+    (pointer,), (mask,) = importing.with_optional(op, 1, 1)
+    return _loaded(importing, op, pointer, mask)
 
 
 def _loaded(importing: Importing, op: MlirOperation, pointer: Value, mask: Value | None = None) -> Value:
@@ -76,17 +76,15 @@ def _loaded(importing: Importing, op: MlirOperation, pointer: Value, mask: Value
 
 @rules("tt.atomic_store")
 def store(importing: Importing, op: MlirOperation) -> None:
-    pointer, value, *masks = importing.operands(op, 2, 3)
-    importing.access(
-        StorePtr, writes=True, destination=pointer, value=value, mask=masks[0] if masks else None, **_strength(op, 0)
-    )
+    (pointer, value), (mask,) = importing.with_optional(op, 2, 1)
+    importing.access(StorePtr, writes=True, destination=pointer, value=value, mask=mask, **_strength(op, 0))
 
 
 @rules("tt.atomic_poll")
 def poll(importing: Importing, op: MlirOperation) -> Results:
     """Import a loop that loads until all elements are as expected, or have been looked at once for each nanosecond of
     the timeout, which is not shorter."""
-    pointer, expected, *timeouts = importing.operands(op, 2, 3)
+    (pointer, expected), (timeout,) = importing.with_optional(op, 2, 1)
     build = importing.build
     count = build.integer(t.tile(t.I64), 0)
     body = Block([t.TOKEN, count.type])
@@ -96,8 +94,8 @@ def poll(importing: Importing, op: MlirOperation) -> Results:
         found = build.compare(Predicate.EQUAL, _loaded(importing, op, pointer), expected)
         count_next = build.same(AddI, body.args[1], build.integer(t.tile(t.I64), 1))
         _break_if(importing, _all(importing, found), found)
-        if timeouts:
-            over = build.compare(Predicate.GREATER_THAN_OR_EQUAL, count_next, timeouts[0], signed=False)
+        if timeout is not None:
+            over = build.compare(Predicate.GREATER_THAN_OR_EQUAL, count_next, timeout, signed=False)
             _break_if(importing, over, found)
         build.insert(Continue, operands=[importing.order.everything(build), count_next])
     results = build.insert(Loop, [found.type, t.TOKEN], initValues=[token, count], body=body)

@@ -42,9 +42,7 @@ def import_if(importing: Importing, op: MlirOperation) -> Results:
 
 def _run_single(importing: Importing, region: Region, terminator: str) -> MlirOperation:
     """Import a region of one block; its last operation, which must be `terminator`."""
-    if len(region) != 1:
-        raise mismatch("expected a region of one block")
-    last = run(importing, region[0])
+    last = run(importing, _only_block(region))
     if last.name != terminator:
         raise mismatch(f"expected the region to end in '{terminator}', got '{last.name}'")
     return last
@@ -76,9 +74,7 @@ def import_for(importing: Importing, op: MlirOperation) -> Results:
         importing.scope(names, [body.args[0], *importing.grouped(types, body.args[1:], initial)]),
     ):
         last = _run_single(importing, op.regions[0], "scf.yield")
-        following = [part for use in last.operands for part in importing.parts(use)]
-        following += order.tokens(importing.build, importing.order)
-        importing.build.insert(Continue, operands=following)
+        _continue(importing, last, order)
     importing.build.loc = op.loc
     results = importing.build.insert(
         For, [part.type for part in parts], lowerBound=lower, upperBound=upper, step=step, initValues=parts, body=body,

@@ -96,16 +96,13 @@ def _shown(build: TileBuilder, value: Value, signed: bool, hexadecimal: bool) ->
         return value, "%p"
     if element.is_float and not hexadecimal:
         return build.converted(value, t.F32) if element.bits < 32 else value, "%f"
-    bits = build.bitcast(value, _INTEGERS[element.bits]) if element.is_float else value
+    bits = build.bits(value) if element.is_float else value
     wide = build.resized(bits, t.I32, signed) if element.bits < 32 else bits
     length = "ll" if element.bits == 64 else ""
     if hexadecimal:
         digits = max(1, element.bits // 4)
         return build.resized(bits, t.I32, False) if element.bits < 32 else bits, f"0x%0{digits}{length}x"
     return wide, f"%{length}{'d' if signed else 'u'}"
-
-
-_INTEGERS = {8: t.I8, 16: t.I16, 32: t.I32, 64: t.I64}
 
 
 @rules("tt.elementwise_inline_asm")

@@ -27,23 +27,35 @@ from tileir.ops.views import (
     MakeTensorView,
     StoreView,
 )
-from tileir.triton.importer.facts import constant
+from tileir.triton.importer.facts import constant, fact
 from tileir.triton.importer.faults import mismatch, refused
-from tileir.triton.importer.importing import Importing, ImportRules, Results, TensorDescriptor, integers, keyword
-from tileir.triton.importer.syntax import MlirDescriptor, MlirOperation, MlirWord
+from tileir.triton.importer.importing import (
+    Importing,
+    ImportRules,
+    Results,
+    TensorDescriptor,
+    integers,
+    keyword,
+    one_of,
+)
+from tileir.triton.importer.syntax import MlirDescriptor, MlirOperation
 from tileir.triton.importer.types import flat_types
 
 rules = ImportRules()
 WEAK = MemoryOrdering.WEAK
 
 
-@rules("tt.make_tensor_descriptor", "tt.experimental_make_tensor_descriptor")
+@rules("tt.make_tensor_descriptor")
 def make(importing: Importing, op: MlirOperation) -> Results:
     *_, type = [None, *op.types, *op.result_types]
     parts = importing.operands(op)
     if not isinstance(type, MlirDescriptor) or len(parts) != 1 + 2 * len(type.shape):
         raise mismatch("expected an address, and an extent and a stride for each dimension of the result")
-    return importing.descriptor(type, parts, nan=op.attributes.get("padding") in (2, MlirWord("nan")))
+    return importing.descriptor(type, parts, nan=_pads_with_nan(op))
+
+
+def _pads_with_nan(op: MlirOperation) -> bool:
+    return keyword(op, "padding", ("zero", "nan"), first=1) == "nan"
 
 
 @rules("tt.make_tensor_ptr")
@@ -67,8 +79,7 @@ def advance(importing: Importing, op: MlirOperation) -> Results:
 
 def load_at(importing: Importing, op: MlirOperation, pointer: TensorDescriptor) -> Value:
     """Load the block of a block pointer; bounds hold in the dimensions that the operation names."""
-    nan = op.attributes.get("padding") in (2, MlirWord("nan"))
-    return load_block(importing, replace(pointer, nan=nan), pointer.offsets, _checked(op, pointer))
+    return load_block(importing, replace(pointer, nan=_pads_with_nan(op)), pointer.offsets, _checked(op, pointer))
 
 
 def store_at(importing: Importing, op: MlirOperation, pointer: TensorDescriptor, value: Value) -> None:
@@ -85,41 +96,41 @@ def _checked(op: MlirOperation, pointer: TensorDescriptor) -> tuple[int, ...]:
     return dims
 
 
-@rules("tt.descriptor_load", "tt.experimental_descriptor_load")
+@rules("tt.descriptor_load")
 def load(importing: Importing, op: MlirOperation) -> Results:
     descriptor, offsets, _ = _operands(importing, op)
     found = load_block(importing, descriptor, offsets)
     return importing.build.reshaped(found, importing.result_type(op).shape)
 
 
-@rules("tt.descriptor_store", "tt.experimental_descriptor_store")
+@rules("tt.descriptor_store")
 def store(importing: Importing, op: MlirOperation) -> None:
     descriptor, offsets, values = _operands(importing, op)
     store_block(importing, descriptor, offsets, importing.build.reshaped(values[0], descriptor.type.shape))
 
 
-@rules("tt.descriptor_gather", "tt.experimental_descriptor_gather")
+@rules("tt.descriptor_gather")
 def gather(importing: Importing, op: MlirOperation) -> Results:
     descriptor, rows, offsets = _rows(importing, op)
     return load_block(importing, descriptor, [rows, offsets[0]])
 
 
-@rules("tt.descriptor_scatter", "tt.experimental_descriptor_scatter")
+@rules("tt.descriptor_scatter")
 def scatter(importing: Importing, op: MlirOperation) -> None:
     descriptor, rows, (column, value) = _rows(importing, op)
     store_block(importing, descriptor, [rows, column], value)
 
 
-_KINDS = {kind: kind.upper() for kind in ("add", "min", "max", "inc", "dec", "and", "or", "xor")}
+_KINDS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 """Kinds in the order of their numbers, from 1, in the generic form."""
 
 
-@rules("tt.descriptor_reduce", "tt.experimental_descriptor_reduce")
+@rules("tt.descriptor_reduce")
 def update(importing: Importing, op: MlirOperation) -> None:
     """Import an update: each element of the block combined with memory, by an operation of its own."""
     descriptor, offsets, values = _operands(importing, op)
     pointers, mask = _pointers(importing, descriptor, offsets)
-    mode = _mode(keyword(op, "kind", 0, _KINDS), descriptor)
+    mode = _mode(one_of(op, "kind", _KINDS, first=1, index=0).upper(), descriptor)
     value = importing.build.reshaped(values[0], descriptor.type.shape)
     importing.access(
         AtomicRmw, value.type, writes=True, pointers=pointers, arg=value, mask=mask, mode=mode,
@@ -222,7 +233,7 @@ def _viewed(
     build, shape = importing.build, descriptor.type.shape
     if checked is not None and set(checked) != set(range(len(shape))):
         return None
-    facts = [importing.fact(offset) for offset in offsets]
+    facts = [fact(offset) for offset in offsets]
     if offsets[0].tile.shape:
         if not facts[1].nonnegative:
             return None

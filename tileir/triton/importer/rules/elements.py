@@ -72,7 +72,7 @@ def _pointers(build: TileBuilder, base: Value, at: Sequence[Value], shape: Seque
 def histogram(importing: Importing, op: MlirOperation) -> Results:
     """Import a histogram, counted in memory of the program's own; numbers of no bin, undefined in Triton, are not
     counted."""
-    build, (source, *masks) = importing.build, importing.operands(op, 1, 2)
+    build, ((source,), (mask,)) = importing.build, importing.with_optional(op, 1, 1)
     type = importing.result_type(op)
     base = _own_memory(build, type.number, type.count)
     bins = _pointers(build, base, [_along(build, type.shape, 0)], type.shape)
@@ -80,7 +80,7 @@ def histogram(importing: Importing, op: MlirOperation) -> Results:
         StorePtr, [t.TOKEN], destination=bins, value=build.integer(type, 0), memory_ordering_semantics=WEAK
     )
     counted = build.compare(Predicate.LESS_THAN, source, build.integer(source.tile, type.count), signed=False)
-    mask = build.same(AndI, counted, masks[0]) if masks else counted
+    mask = counted if mask is None else build.same(AndI, counted, mask)
     one = build.integer(source.tile.with_element(type.element), 1)
     _, token = build.insert(
         AtomicRmw, [one.type, t.TOKEN], pointers=_pointers(build, base, [source], type.shape), arg=one,
@@ -187,8 +187,7 @@ def load(importing: Importing, op: MlirOperation) -> Results:
     block = _block_pointer(importing, op)
     if block is not None:
         return load_at(importing, op, block)
-    pointer, *others = importing.operands(op, 1, 2, 3)
-    mask, padding = [*others, None, None][:2]
+    (pointer,), (mask, padding) = importing.with_optional(op, 1, 2)
     if padding is not None:
         padding = in_memory(importing, padding)
     volatile = op.attributes.get("isVolatile") is True
@@ -221,9 +220,9 @@ def store(importing: Importing, op: MlirOperation) -> None:
     if block is not None and len(op.operands) == 2:
         store_at(importing, op, block, importing.value(op.operands[1]))
         return
-    pointer, value, *masks = importing.operands(op, 2, 3)
+    (pointer, value), (mask,) = importing.with_optional(op, 2, 1)
     importing.access(
-        StorePtr, writes=True, destination=pointer, value=in_memory(importing, value), mask=masks[0] if masks else None,
+        StorePtr, writes=True, destination=pointer, value=in_memory(importing, value), mask=mask,
         memory_ordering_semantics=MemoryOrdering.WEAK,
     )  # fmt: skip
 

@@ -11,8 +11,8 @@ from tileir.ops.packing import Unpack
 from tileir.ops.shapes import Permute
 from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.faults import mismatch, refused
-from tileir.triton.importer.importing import Importing, ImportRules, Results, integer, integers
-from tileir.triton.importer.syntax import MlirOperation, MlirScalar, MlirWord
+from tileir.triton.importer.importing import Importing, ImportRules, Results, integer, integers, keyword
+from tileir.triton.importer.syntax import MlirOperation, MlirWord
 
 rules = ImportRules()
 
@@ -52,10 +52,8 @@ def multiply(build: TileBuilder, lhs: Value, rhs: Value, total: Value, fast: boo
 
 
 def _precision(op: MlirOperation) -> str:
-    found = op.attributes.get("inputPrecision", 0 if op.attributes.get("allowTF32") is True else 2)
-    if isinstance(found, MlirWord):
-        return found.text
-    return _PRECISIONS[found] if isinstance(found, int) and 0 <= found < len(_PRECISIONS) else "ieee"
+    default = "tf32" if op.attributes.get("allowTF32") is True else "ieee"
+    return keyword(op, "inputPrecision", _PRECISIONS) or default
 
 
 def _parts(build: TileBuilder, factor: Value, element: t.ElementType, count: int) -> list[Value]:
@@ -115,9 +113,7 @@ def _scaled_operands(
 
 
 def _format(op: MlirOperation, word: str, attribute: str) -> str:
-    found = op.attributes.get(word, op.attributes.get(attribute))
-    name = found.text if isinstance(found, MlirWord) else str(found) if isinstance(found, MlirScalar) else ""
-    name = _FORMATS[found] if isinstance(found, int) and 0 <= found < len(_FORMATS) else name
+    name = keyword(op, word if word in op.attributes else attribute, _FORMATS)
     if name in ("e2m3", "e3m2"):
         raise refused(f"Tile IR has no numbers of the format {name}", "convert to e4m3, which has all of them")
     if name not in _FORMATS:

@@ -7,8 +7,8 @@ from tileir.ops.core import GetNumTileBlocks, GetTileBlockId, Iota
 from tileir.ops.integer import AddI
 from tileir.ops.shapes import Cat, Extract, Permute
 from tileir.triton.importer.faults import mismatch
-from tileir.triton.importer.importing import Importing, ImportRules, Results, integer, integers
-from tileir.triton.importer.syntax import MlirOperation, MlirWord
+from tileir.triton.importer.importing import Importing, ImportRules, Results, integer, integers, one_of
+from tileir.triton.importer.syntax import MlirOperation
 
 rules = ImportRules()
 _AXES = ("x", "y", "z")
@@ -16,10 +16,7 @@ _AXES = ("x", "y", "z")
 
 @rules("tt.get_program_id", "tt.get_num_programs")
 def grid(importing: Importing, op: MlirOperation) -> Results:
-    axis = op.words[0][0] if op.words else op.attributes.get("axis")
-    axis = _AXES.index(axis.text) if isinstance(axis, MlirWord) and axis.text in _AXES else axis
-    if not isinstance(axis, int) or not 0 <= axis < len(_AXES):
-        raise mismatch(f"expected one of {', '.join(_AXES)}")
+    axis = _AXES.index(one_of(op, "axis", _AXES, index=0))
     cls = GetTileBlockId if op.name == "tt.get_program_id" else GetNumTileBlocks
     return importing.build.insert(cls, [t.tile(t.I32)] * 3)[axis]
 

@@ -22,7 +22,6 @@ LAYERS = {
             ("text", "bytecode", "verify", "passes", "interp", "cpu", "gpu"),
             ("triton.importer",),
             ("runtime",),
-            ("command_line",),
             ("sanitize", "explore"),
             ("cuda_as_cpu",),
             ("frontend",),

@@ -17,7 +17,7 @@ from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.emit.tiles import Window, fill, row_major
 from tileir.cpu.llvm.engine import Loaded, host, optimized, target_machine
-from tileir.cpu.lowering.state import KernelState, Lowering, NativeRules
+from tileir.cpu.lowering.state import Lowering, NativeRules
 from tileir.cpu.plan import plan_of
 from tileir.cpu.rules import arithmetic, conversion
 from tileir.interp import arithmetic as interpreted_arithmetic
@@ -154,15 +154,14 @@ def lower(module: ir.Module, name: str, op: Op) -> None:
     builder = ir.IRBuilder(start)
     status = builder.alloca(I32)
     builder.store(I32(0), status)
-    emit = Emitter(function, host(), builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, status)
+    emit = Emitter(module, function, builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, status)
     block = op.parent
     assert block is not None
     plan = plan_of(Entry.build(sym_name=name, body=block), CheckLevel.OFF, host())
     # The result is computed in the loop that stores it.
     body = replace(plan.body, expressions=frozenset(op.results))
     rules = NativeRules(RULES, {}, {})
-    kernel = KernelState(plan, rules, {}, bounds_slot=0, bounds_count=0)
-    lowering = Lowering(kernel, emit, body, [], [], function.args[0], PTR(None))
+    lowering = Lowering(emit, plan, body, rules, [], [], function.args[0], {}, PTR(None), bounds_slot=0, bounds_count=0)
     values = (*block.args, op.results[0])
     windows = [window(builder, function.args[0], place, value) for place, value in enumerate(values)]
     lowering.values.update(zip(block.args, windows))

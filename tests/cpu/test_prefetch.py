@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import tileir
-from tests.cpu.anew import kernel_of, plan_of_text
-from tileir.cpu.emit.record import CheckLevel
-from tileir.cpu.llvm.engine import host
-from tileir.cpu.run.program import lowered
+from tests.cpu.anew import compile_anew, kernel_of
+from tileir.analysis.affine import Affines
+from tileir.cpu.analysis.fusion import Fusion
+from tileir.cpu.analysis.loads import Loads
+from tileir.cpu.analysis.streams import next_place
+from tileir.cpu.emit import widening
+from tileir.cpu.memory import cache_policy
 
 
 def program(index: str = "%x, %j", rows: int = 1, piece: int = 64) -> str:
@@ -34,10 +37,18 @@ entry @k(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %rows: tile<i32>, %width: ti
 }}"""
 
 
-def prefetches(text: str) -> int:
-    """Return the number of prefetches in the code of a kernel."""
-    code = str(lowered(tileir.parse(text)["k"].entry, (), CheckLevel.ON).module)
-    return code.count('call void @"llvm.prefetch')
+@pytest.fixture
+def asked(monkeypatch):
+    """Return the addresses of the prefetches into the second-level cache in the compiled code."""
+    compile_anew(monkeypatch)
+    found, prefetch = [], widening.prefetch
+
+    def noted(builder, address, *level):
+        found.extend([] if level else [address])
+        prefetch(builder, address, *level)
+
+    monkeypatch.setattr(widening, "prefetch", noted)
+    return found
 
 
 def agrees(text: str, grid: tuple[int, ...], rows: int, width: int, pieces: int, **options: object) -> None:
@@ -52,26 +63,26 @@ def agrees(text: str, grid: tuple[int, ...], rows: int, width: int, pieces: int,
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_rows_in_pieces_ask_for_the_next_row(threads):
+def test_rows_in_pieces_ask_for_the_next_row(asked, threads):
     for count, width in ((1, 64), (37, 200), (200, 1000)):
         agrees(program(), (count,), count, width, -(-width // 64), threads=threads)
-    assert prefetches(program()) >= 2
+    assert len(asked) >= 2
 
 
-def test_tiles_of_several_rows_at_the_border():
+def test_tiles_of_several_rows_at_the_border(asked):
     agrees(program(rows=4), (6,), 22, 100, 2, threads=1)
-    assert prefetches(program(rows=4)) >= 2
+    assert len(asked) >= 2
 
 
-def test_a_grid_of_two_dimensions():
+def test_a_grid_of_two_dimensions(asked):
     agrees(program(), (20, 3), 20, 130, 3, threads=1)
+    assert asked
 
 
 @pytest.mark.parametrize("text", [program("%y, %j"), program(rows=32)])
-def test_what_is_not_known_or_too_large_is_not_asked_for(text):
+def test_what_is_not_known_or_too_large_is_not_asked_for(asked, text):
     agrees(text, (1, 4), 8, 64, 1, threads=1)
-    assert not plan_of_text(text).body.prefetches
-    assert not prefetches(text)
+    assert not asked
 
 
 ADDED = """
@@ -89,79 +100,90 @@ entry @k(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %n: tile<i32>) {
 }"""
 
 
-def doubled_rows(range_: str, mask: str = "", mask_type: str = "") -> str:
-    """Return the lines of ``out = 2 * in`` for the rows of a range, through pointers."""
-    return f"""
+TURNING = """
+entry @k(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %rows: tile<i32>, %width: tile<i32>, %pieces: tile<i32>) {
+  %x, %y, %z = get_tile_block_id : tile<i32>
+  %gx, %gy, %gz = get_num_tile_blocks : tile<i32>
+  %lane = iota : tile<256xi32>
+  %w_1 = reshape %width : tile<i32> -> tile<1xi32>
+  %w = broadcast %w_1 : tile<1xi32> -> tile<256xi32>
+  %inside = cmpi less_than %lane, %w, signed : tile<256xi32> -> tile<256xi1>
+  %in_1 = reshape %in : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %ins = broadcast %in_1 : tile<1xptr<f32>> -> tile<256xptr<f32>>
+  %out_1 = reshape %out : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %outs = broadcast %out_1 : tile<1xptr<f32>> -> tile<256xptr<f32>>
+  for %row in (%x to %rows, step %gx) : tile<i32> {
+    %begin = muli %row, %width : tile<i32>
+    %begin_1 = reshape %begin : tile<i32> -> tile<1xi32>
+    %begins = broadcast %begin_1 : tile<1xi32> -> tile<256xi32>
+    %at = addi %begins, %lane : tile<256xi32>
+    %from = offset %ins, %at : tile<256xptr<f32>>, tile<256xi32> -> tile<256xptr<f32>>
+    %to = offset %outs, %at : tile<256xptr<f32>>, tile<256xi32> -> tile<256xptr<f32>>
+    %read, %t0 = load_ptr_tko weak %from, %inside : tile<256xptr<f32>>, tile<256xi1> -> tile<256xf32>, token
+    %sum = addf %read, %read : tile<256xf32>
+    %t1 = store_ptr_tko weak %to, %sum, %inside : tile<256xptr<f32>>, tile<256xf32>, tile<256xi1> -> token
+    continue
+  }
+}"""
+"""``out = 2 * in``: each tile block takes every so many-th row, by pointers."""
+
+
+@pytest.mark.parametrize("blocks", [1, 3, 40])
+def test_a_loop_over_rows_asks_for_the_row_of_the_next_iteration(asked, blocks):
+    agrees(TURNING, (blocks,), 37, 200, 1, threads=2)
+    assert len(asked) == 8, "a line for each of four vectors read, and of four written"
+    body = tileir.parse(TURNING)["k"].entry.body
+    loads = Loads(Fusion(body), Affines(body))
+    assert {repr(next_place(region).distance) for region in loads.regions.values()} == {"4*arg3*grid_x"}
+
+
+def test_what_is_asked_for_does_not_bypass_the_cache_but_joined_tile_blocks_do(asked, monkeypatch):
+    bypassing, worth_while = [], cache_policy.worth_while
+
+    def noted(*given):
+        bypassing.append(given)
+        return worth_while(*given)
+
+    monkeypatch.setattr(cache_policy, "worth_while", noted)
+    agrees(program(piece=512), (20,), 20, 1000, 2, threads=1)
+    assert asked and not bypassing
+    asked.clear()
+    given, out = np.ones(4096, np.float32), np.zeros(4096, np.float32)
+    tileir.parse(ADDED)["k"].launch((8,), given, out, 4096, target="cpu")
+    assert (out == 2).all() and bypassing and not asked
+
+
+IN_FUNCTION = """cuda_tile.module @m {
+  experimental$func @double(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %rows: tile<i32>, %width: tile<i32>) {
     %lane = iota : tile<256xi32>
-    %w_1 = reshape %width : tile<i32> -> tile<1xi32>
-    %w = broadcast %w_1 : tile<1xi32> -> tile<256xi32>
-    %inside = cmpi less_than %lane, %w, signed : tile<256xi32> -> tile<256xi1>
     %in_1 = reshape %in : tile<ptr<f32>> -> tile<1xptr<f32>>
     %ins = broadcast %in_1 : tile<1xptr<f32>> -> tile<256xptr<f32>>
     %out_1 = reshape %out : tile<ptr<f32>> -> tile<1xptr<f32>>
     %outs = broadcast %out_1 : tile<1xptr<f32>> -> tile<256xptr<f32>>
-    for %row in ({range_}) : tile<i32> {{
+    %zero = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    for %row in (%zero to %rows, step %one) : tile<i32> {
       %begin = muli %row, %width : tile<i32>
       %begin_1 = reshape %begin : tile<i32> -> tile<1xi32>
       %begins = broadcast %begin_1 : tile<1xi32> -> tile<256xi32>
       %at = addi %begins, %lane : tile<256xi32>
       %from = offset %ins, %at : tile<256xptr<f32>>, tile<256xi32> -> tile<256xptr<f32>>
       %to = offset %outs, %at : tile<256xptr<f32>>, tile<256xi32> -> tile<256xptr<f32>>
-      %read, %t0 = load_ptr_tko weak %from{mask} : tile<256xptr<f32>>{mask_type} -> tile<256xf32>, token
+      %read, %t0 = load_ptr_tko weak %from : tile<256xptr<f32>> -> tile<256xf32>, token
       %sum = addf %read, %read : tile<256xf32>
-      %t1 = store_ptr_tko weak %to, %sum{mask} : tile<256xptr<f32>>, tile<256xf32>{mask_type} -> token
+      %t1 = store_ptr_tko weak %to, %sum : tile<256xptr<f32>>, tile<256xf32> -> token
       continue
-    }}"""
-
-
-EVERY_SO_MANY_ROWS = f"""
-entry @k(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %rows: tile<i32>, %width: tile<i32>, %pieces: tile<i32>) {{
-  %x, %y, %z = get_tile_block_id : tile<i32>
-  %gx, %gy, %gz = get_num_tile_blocks : tile<i32>
-  {doubled_rows("%x to %rows, step %gx", ", %inside", ", tile<256xi1>")}
-}}"""
-
-
-@pytest.mark.parametrize("blocks", [1, 3, 40])
-def test_a_loop_over_rows_asks_for_the_row_of_the_next_iteration(blocks):
-    agrees(EVERY_SO_MANY_ROWS, (blocks,), 37, 200, 1, threads=2)
-
-
-@pytest.mark.skipif(not host().has_masks, reason="counts the lines of four vectors of 64 bytes")
-def test_each_line_of_the_row_of_the_next_iteration_is_asked_for_once():
-    assert prefetches(EVERY_SO_MANY_ROWS) == 8, "a line for each of four vectors read, and of four written"
-    places = plan_of_text(EVERY_SO_MANY_ROWS).body.prefetches.values()
-    assert {repr(place.distance) for place in places} == {"4*arg3*grid_x"}
-
-
-def test_what_is_asked_for_does_not_bypass_the_cache_but_joined_tile_blocks_do():
-    pieces = program(piece=512)
-    agrees(pieces, (20,), 20, 1000, 2, threads=1)
-    assert prefetches(pieces)
-    assert not plan_of_text(pieces).streams
-    assert bool(plan_of_text(pieces, "prefetches").streams) is host().is_x86
-    given, out = np.ones(4096, np.float32), np.zeros(4096, np.float32)
-    tileir.parse(ADDED)["k"].launch((8,), given, out, 4096, target="cpu")
-    assert (out == 2).all()
-    assert bool(plan_of_text(ADDED).streams) is host().is_x86
-    assert not prefetches(ADDED)
-
-
-IN_FUNCTION = f"""cuda_tile.module @m {{
-  experimental$func @double(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %rows: tile<i32>, %width: tile<i32>) {{
-    %zero = constant <i32: 0> : tile<i32>
-    %one = constant <i32: 1> : tile<i32>
-    {doubled_rows("%zero to %rows, step %one")}
+    }
     return
-  }}
-  entry @k(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %rows: tile<i32>, %width: tile<i32>, %pieces: tile<i32>) {{
+  }
+  entry @k(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %rows: tile<i32>, %width: tile<i32>, %pieces: tile<i32>) {
     experimental$call @double(%in, %out, %rows, %width)
       : (tile<ptr<f32>>, tile<ptr<f32>>, tile<i32>, tile<i32>) -> ()
     return
-  }}
-}}"""
+  }
+}"""
 
 
-def test_a_loop_over_rows_in_a_device_function_asks_for_the_next_row():
+def test_a_loop_over_rows_in_a_device_function_asks_for_the_next_row(asked):
     agrees(IN_FUNCTION, (1,), 20, 256, 1)
-    assert prefetches(IN_FUNCTION)
+    assert asked

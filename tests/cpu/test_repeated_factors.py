@@ -176,6 +176,40 @@ def test_tiles_do_not_stay_where_a_view_leads_from_the_array_of_the_result_into_
     assert np.array_equal(*results)
 
 
+def scattered() -> str:
+    """Return the program with its result stored through pointers, `by` elements behind where it belongs."""
+    head, _ = program().replace("%steps: tile<i32>)", "%steps: tile<i32>, %by: tile<i32>)").split("  %end_1 =")
+    numbers, pointers = (f"tile<{TILE}x{TILE}x{kind}>" for kind in ("i32", "ptr<f32>"))
+    return f"""{head}
+  %first = muli %y, %rows : tile<i32>
+  %block = muli %x, %tile : tile<i32>
+  %row = addi %first, %block : tile<i32>
+  %number = muli %row, %tile : tile<i32>
+  %moved = addi %number, %by : tile<i32>
+  %to_first = offset %o, %moved : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+  %to_one = reshape %to_first : tile<ptr<f32>> -> tile<1x1xptr<f32>>
+  %to_all = broadcast %to_one : tile<1x1xptr<f32>> -> {pointers}
+  %lanes = iota : tile<{TILE * TILE}xi32>
+  %within = reshape %lanes : tile<{TILE * TILE}xi32> -> {numbers}
+  %to = offset %to_all, %within : {pointers}, {numbers} -> {pointers}
+  %t3 = store_ptr_tko weak %to, %end : {pointers}, tile<{TILE}x{TILE}xf32> -> token
+}}"""
+
+
+@pytest.mark.parametrize(("own", "by"), [(slice(1, None), 0), (slice(1), 1), (slice(1), 1 + TILE * TILE)])
+def test_tiles_do_not_stay_where_pointers_lead_into_a_factor(own, by, plans):
+    """Also where they leave the array that they are computed from."""
+    kernel, results = tileir.parse(scattered())["k"], []
+    for target in ("cpu", "interp"):
+        q, k, v, _ = arrays(2, 48, 48)
+        whole = np.concatenate([[0], k.ravel(), np.zeros(TILE * TILE)]).astype("f4")
+        options = {"threads": 1} if target == "cpu" else {}
+        kernel.launch((3, 2), q, whole[1:], v, whole[own], 2, 48, 48, 3, by, target=target, **options)
+        results.append(whole)
+    assert np.array_equal(*results)
+    assert reserved(plans) == [2]
+
+
 @pytest.mark.parametrize("head", HEADS)
 def test_the_order_of_tile_blocks_follows_the_axes_that_the_index_depends_on(head):
     (entry,) = [op for op in tileir.parse(program(head)).op.walk() if isinstance(op, Entry)]

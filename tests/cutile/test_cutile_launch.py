@@ -282,6 +282,27 @@ class TestOtherArguments:
         with pytest.raises(TypeError, match=r"^Arrays in list vary in rank .*argument 'xs'"):
             ct.launch(None, (1,), sums, ([memory, memory[0]], out))
 
+    def test_products_of_lists_whose_results_are_factors_later(self):
+        @ct.kernel
+        def chain(left, right, out, size: ct.Constant[int]):
+            for number in range(len(left)):
+                a, b, c = left[number], right[number], out[number]
+                for i in range(ct.num_tiles(c, 0, (size, size))):
+                    for j in range(ct.num_tiles(c, 1, (size, size))):
+                        total = ct.zeros((size, size), ct.float32)
+                        for k in range(ct.num_tiles(a, 1, (size, size))):
+                            x, y = ct.load(a, (i, k), (size, size)), ct.load(b, (k, j), (size, size))
+                            total = ct.mma(x, y, total)
+                        ct.store(c, (i, j), total)
+
+        a, b = np.random.default_rng(0).integers(-1, 2, (2, 96, 96)).astype(np.float32)
+        c, d = np.zeros((2, 96, 96), np.float32)
+        first = a.copy()
+        ct.launch(None, (1,), chain, ([a, c, a], [b, b, b], [c, a, d], 32))
+        np.testing.assert_array_equal(c, first @ b)
+        np.testing.assert_array_equal(a, c @ b)
+        np.testing.assert_array_equal(d, a @ b)
+
     def test_tuples_of_anything_and_tuples_by_annotation(self):
         @ct.kernel
         def mixed(inputs, shape: ct.Constant, pairs: tuple[ct.Constant[int], ct.Array], out):

@@ -15,17 +15,17 @@ from tileir import __version__
 from tileir.cache import MAX_BYTES, Cache, default_directory
 from tileir.cli import FINE, files, show
 from tileir.cli.show import Justify
-from tileir.command_line.signature import Signature
 from tileir.gpu.cuda_driver import cuda_driver
 from tileir.gpu.driver import Driver
 from tileir.gpu.hip_driver import hip_driver
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.escaping import shown
 from tileir.ir.versions import NEWEST, VERSIONS
-from tileir.ops.calls import Func, functions_of
+from tileir.ops.calls import Func
 from tileir.ops.module import Global
 from tileir.runtime.module import Module, available_targets
 from tileir.runtime.serialisation import lowest_version
+from tileir.runtime.signature import Signature
 
 _COLUMNS: dict[str, Justify] = {"parameter": "left", "type": "left", "takes": "left", "inferred": "left"}
 
@@ -66,7 +66,7 @@ def _as_data(module: Module) -> dict[str, object]:
     return {
         "lowest_version": lowest_version(module),
         "globals": [item.sym_name for item in module.items if isinstance(item, Global)],
-        "functions": [function.sym_name for function in functions_of(module)],
+        "functions": [item.sym_name for item in module.items if isinstance(item, Func)],
         "kernels": [_kernel_data(Signature(kernel)) for kernel in module.kernels.values()],
     }
 

@@ -19,7 +19,7 @@ from tileir.cpu.analysis.joint_stores import joint_stores
 from tileir.cpu.analysis.live_extents import LiveExtents, live_extents
 from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.analysis.reuse import Reuse
-from tileir.cpu.analysis.streams import NextPlace, Streams, Unchanged, next_place, streams_of, unchanged
+from tileir.cpu.analysis.streams import Streams, signals, streams_of
 from tileir.cpu.emit.record import COLUMNS, JOINED_COLUMNS, CheckLevel
 from tileir.cpu.llvm.engine import Host
 from tileir.cpu.matmul.policy import ProductOp, ProductPlan, ProductPolicy
@@ -40,7 +40,6 @@ STRATEGIES = {
     "live extents": "what a store leaves out at the border of a tensor is not computed",
     "joined tile blocks": "neighbouring tile blocks run as one with longer tiles",
     "streams": "large stores bypass the cache",
-    "prefetches": "rows of the next iteration or tile block are prefetched",
     "deferred products": "tiles of several iterations are multiplied at once",
     "kept panels": "packed tiles stay for the next tile blocks",
     "rows of zeros": "blocks of rows at the end of a gathered left factor that are zeros are not multiplied",
@@ -88,8 +87,6 @@ class FunctionPlan:
     """For a tile that an operation computes, the operands whose memory it may reuse."""
     products: Mapping[Op, ProductPlan]
     reductions: Mapping[Op, ReductionPlan]
-    prefetches: Mapping[Op, NextPlace]
-    """For accesses that prefetch what they touch next, where that is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +106,8 @@ class KernelPlan:
     """The way tile blocks run as one; None if they do not."""
     streams: Streams = field(default_factory=dict)
     """Stores that may bypass the cache."""
-    kept: Unchanged | None = None
-    """The memory that the launch leaves unchanged, if panels are kept."""
+    keeps_panels: bool = False
+    """True if packed tiles stay for other tile blocks."""
     band: int = COLUMNS
     """Columns of a band of tile blocks that are not joined."""
     least_streamed: int = 1 << 24
@@ -148,19 +145,16 @@ def plan_of(
     """
     off = frozenset(without)
     assert off <= STRATEGIES.keys(), off - STRATEGIES.keys()
-    waits, harmless = may_wait(reachable(entry)), streams_of(entry)
+    waits, streams = may_wait(reachable(entry)), streams_of(entry)
     planner = _Planner(checks is CheckLevel.STRICT, waits, target, off)
     body = planner.function(entry.body)
     coarsening = None if watched or waits or planner.strict else planner.coarsening(entry.body, body)
-    kept = unchanged(entry, harmless) if checks is not CheckLevel.OFF and coarsening is None else None
-    if "kept panels" in off:
-        kept = None
-    products, band = planner.products(body.fusion, body.loads, kept is not None)
-    body = replace(body, products=products, prefetches={} if coarsening is not None else body.prefetches)
+    keeps = checks is not CheckLevel.OFF and coarsening is None and "kept panels" not in off and not signals(entry)
+    products, band = planner.products(body.fusion, body.loads, keeps)
     placement = CallPlacement(entry.body)
     called = {op: placement.sizes.callee(op) for op in reachable(entry) if isinstance(op, Call)}
     return KernelPlan(
-        body,
+        replace(body, products=products),
         {function.body: planner.function(function.body) for function in called.values()},
         frozenset(one for one in called.values() if placement.is_part(one) or (waits and may_wait(reachable(one)))),
         placement,
@@ -168,8 +162,8 @@ def plan_of(
         target,
         waits,
         coarsening,
-        planner.streams(harmless, body),
-        kept if any(plan.panels for plan in products.values()) else None,
+        {} if "streams" in off else streams,
+        keeps and any(plan.panels for plan in products.values()),
         band,
     )
 
@@ -199,7 +193,6 @@ class _Planner:
             reused,
             self.products(fusion, loads, keeps=False)[0],
             {op: self._reduction(fusion, op) for op in fusion.operations if isinstance(op, _REDUCTIONS)},
-            self._prefetches(loads),
         )
 
     def _masked(self, fusion: Fusion, loads: Loads) -> frozenset[Value]:
@@ -216,13 +209,6 @@ class _Planner:
 
     def products(self, fusion: Fusion, loads: Loads, keeps: bool) -> tuple[dict[Op, ProductPlan], int]:
         return ProductPolicy(self.target, self.strict, self.off).plans(fusion, loads, keeps)
-
-    def streams(self, harmless: Streams, plan: FunctionPlan) -> Streams:
-        """Return which of the stores that may bypass the cache do, if the launch stores much: none whose target is
-        prefetched."""
-        if "streams" in self.off or not self.target.is_x86:
-            return {}
-        return {op: places for op, places in harmless.items() if op not in plan.prefetches}
 
     def coarsening(self, body: Block, plan: FunctionPlan) -> Coarsening | None:
         """Decide how tile blocks may be run as one."""
@@ -252,12 +238,6 @@ class _Planner:
         tiles = [(value, op) for op in fusion.operations for value in op.results]
         found = {(tile, op): tuple(reuse.given_up(tile, op)) for tile, op in (*sums, *tiles)}
         return {tile: operands for tile, operands in found.items() if operands}
-
-    def _prefetches(self, loads: Loads) -> dict[Op, NextPlace]:
-        if self.strict or "prefetches" in self.off:
-            return {}
-        places = {op: next_place(region) for op, region in loads.regions.items()}
-        return {op: place for op, place in places.items() if place is not None}
 
     def _reduction(self, fusion: Fusion, op: reduction.Reduce | reduction.Scan) -> ReductionPlan:
         is_costly = sum(map(fusion.weight, op.sources)) >= COSTLY

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.cpu.analysis.fusion import fusible
 from tileir.cpu.analysis.loads import LoadPlacement
+from tileir.cpu.analysis.streams import next_place
 from tileir.cpu.emit.record import COLUMNS, CheckLevel
 from tileir.cpu.matmul.policy import ALL_COLUMNS, FEW, PanelPlan, PanelRoom, ProductOp
 from tileir.cpu.plan import FunctionPlan, KernelPlan, ReductionPlan, waits_for_others
@@ -117,13 +118,11 @@ def _access(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> I
         if access.result in function.masked:
             yield "under a mask where it is cut"
         if not any(access.result in op.operands for op in function.products):
-            yield from _next_one(function, access)
+            yield from _next_one(plan, function, access)
     else:
         is_later = function.fusion.loop_of(access.op) is not access.op
         yield f"{form}, written to memory" + " in the loop of a later store" * is_later
-        if access.op in plan.streams:
-            yield "past the cache, if the launch stores much that it does not read"
-        yield from _next_one(function, access)
+        yield from _policy(plan, function, access)
 
 
 def _form(function: FunctionPlan, access: MemoryAccess) -> str:
@@ -133,8 +132,16 @@ def _form(function: FunctionPlan, access: MemoryAccess) -> str:
     return "rows of memory" if access.op in function.loads.rows else "element by element"
 
 
-def _next_one(function: FunctionPlan, access: MemoryAccess) -> Iterator[str]:
-    place = function.prefetches.get(access.op)
+def _policy(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> Iterator[str]:
+    following = list(_next_one(plan, function, access))
+    if not following and access.op in plan.streams:
+        yield "past the cache, if the launch stores much that it does not read"
+    yield from following
+
+
+def _next_one(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> Iterator[str]:
+    is_single = plan.coarsening is None and not plan.strict
+    place = next_place(function.loads.regions[access.op]) if is_single else None
     if place is not None:
         whose = "iteration's" if place.turn else "tile block's, in a grid of one dimension,"
         yield f"the next {whose} is prefetched meanwhile"

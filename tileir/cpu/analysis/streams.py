@@ -33,13 +33,18 @@ Streams = dict[Op, tuple[int, frozenset[int]]]
 """For each such store, the position of its parameter and the positions of all parameters that are read."""
 
 
+def signals(entry: Entry) -> bool:
+    """Return whether an entry may signal others while it runs, or calls functions."""
+    if any(isinstance(op, Call) or own_effect(op) & _TELLS for op in reachable(entry)):
+        return True
+    return any(access.is_strong for access in accesses_of(entry))
+
+
 def streams_of(entry: Entry) -> Streams:
     """Return the stores of an entry that may bypass the cache."""
-    if any(isinstance(op, Call) or own_effect(op) & _TELLS for op in reachable(entry)):
+    if signals(entry):
         return {}
     accesses = list(accesses_of(entry))
-    if any(access.is_strong for access in accesses):
-        return {}
     provenance = Provenance(entry)
     read = frozenset().union(*(provenance.of(access.address) for access in accesses if access.reads))
     if ANYWHERE in read:
@@ -50,23 +55,6 @@ def streams_of(entry: Entry) -> Streams:
         if access.writes and len(origins) == 1 and not origins & (read | {ANYWHERE}):
             found[access.op] = (next(iter(origins)), read)
     return found
-
-
-@dataclass(frozen=True)
-class Unchanged:
-    """The positions of the parameters that an entry writes through and reads through: they have none in common."""
-
-    written: frozenset[int]
-    read: frozenset[int]
-
-
-def unchanged(entry: Entry, streams: Streams) -> Unchanged | None:
-    """Return what an entry reads without changing it, provided that its arrays do not overlap; None if it may change
-    anything it reads."""
-    if not streams or any(access.writes and access.op not in streams for access in accesses_of(entry)):
-        return None
-    targets, reads = zip(*streams.values())
-    return Unchanged(frozenset(targets), reads[0])
 
 
 # ---------------------------------------------------------------- the next iteration or tile block

@@ -18,6 +18,7 @@ from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num, decode, encode,
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.vectorizability import GuardedLoad
 from tileir.cpu.emit.vectors import transposed
+from tileir.cpu.llvm.engine import host
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 
@@ -206,7 +207,7 @@ def new_buffer(emit: Emitter, type: t.TileType) -> Window:
 
 def fill(emit: Emitter, target: Window, tile: Tile) -> None:
     """Write every element of `tile` into `target`, in one loop nest."""
-    turn = transposition_of(emit, target, tile)
+    turn = transposition_of(target, tile)
     if turn is not None:
         _fill_transposed(emit, target, turn)
     else:
@@ -228,7 +229,7 @@ class TransposedCopy:
     size: int
 
 
-def transposition_of(emit: Emitter, target: Window, tile: Tile) -> TransposedCopy | None:
+def transposition_of(target: Window, tile: Tile) -> TransposedCopy | None:
     """Return the permutation that stores a tile from memory in another order of its dimensions; None if it is not such
     a copy."""
     source, shape = _in_memory(tile), tile.type.shape
@@ -237,7 +238,7 @@ def transposition_of(emit: Emitter, target: Window, tile: Tile) -> TransposedCop
     read, written = (_unit_dimension(window) for window in (source, target))
     if read is None or written is None or read == written:
         return None
-    lanes = emit.target.vector_bits // 8 // tile.element.byte_size
+    lanes = host().vector_bits // 8 // tile.element.byte_size
     size = min(shape[read], shape[written], lanes, 16)
     return TransposedCopy(source, read, written, size) if size >= _LEAST_SQUARE else None
 

@@ -49,11 +49,10 @@ from tileir.cpu.emit.tiles import (
     new_buffer,
     row_major,
 )
-from tileir.cpu.llvm.engine import Host
 from tileir.cpu.llvm.metadata import DebugLines, PlaceOf
 from tileir.cpu.llvm.printing import NativeFunction
 from tileir.cpu.lowering.products import reserve_panels
-from tileir.cpu.lowering.state import Counters, JoinedBlocks, JumpTarget, KernelState, Lowering, NativeRules
+from tileir.cpu.lowering.state import Counters, JoinedBlocks, JumpTarget, Lowering, NativeRules
 from tileir.cpu.memory.bounds import add_allocation
 from tileir.cpu.plan import KernelPlan
 from tileir.ir import types as t
@@ -123,17 +122,17 @@ def lower_entry(
     module = ir.Module(KERNEL_NAME)
     module.triple, module.data_layout = plan.target.triple, layout
     function = _function(module, KERNEL_NAME, ir.FunctionType(PTR if plan.waits else I32, KERNEL_ARGUMENTS))
-    emit = _entry_emitter(function, plan.target)
+    emit = _entry_emitter(function)
     if instruments.place_of is not None:
         emit.describe(DebugLines(module, instruments.place_of, entry.sym_name, instruments.file))
-    kernel = _kernel_state(entry.body, plan, global_names, rules, instruments.counters)
-    lowering = _lowering(kernel, emit)
+    lowering = _lowering(emit, entry.body, plan, global_names, rules)
+    lowering.counters = instruments.counters
     _bind_arguments(lowering, entry.body)
-    reserve_panels(lowering, entry)
+    reserve_panels(lowering)
     lowering.run(entry.body)
     _end(emit)
     if plan.coarsening is not None:
-        _add_joined(lowering, plan.coarsening, entry.body)
+        _add_joined(lowering, plan.coarsening, entry.body, global_names)
     drives = plan.waits or instruments.stamps is not None
     if drives:
         add_driver(module, instruments.stamps, plan.waits)
@@ -142,31 +141,22 @@ def lower_entry(
         module,
         emit.arena_size,
         emit.traps,
-        kernel.prints,
-        kernel.warnings,
-        kernel.waiting,
+        lowering.prints,
+        lowering.warnings,
+        lowering.waiting,
         lowering.values,
         drives,
     )
 
 
-def _kernel_state(
-    body: Block, plan: KernelPlan, global_names: Sequence[str], rules: NativeRules, counters: Counters | None
-) -> KernelState:
-    first = len(body.args)
-    pointers = sum(isinstance(argument.tile.element, t.PointerType) for argument in body.args)
-    slots = {name: first + position for position, name in enumerate(global_names)}
-    return KernelState(plan, rules, slots, first + len(slots), pointers + len(slots), counters)
-
-
-def _add_joined(single: Lowering, coarsening: Coarsening, body: Block) -> None:
+def _add_joined(single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str]) -> None:
     """Add the function that runs several tile blocks as one."""
     caller = single.emit
     function = _function(caller.module, JOINED_NAME, ir.FunctionType(I32, [*KERNEL_ARGUMENTS, I64]))
-    emit = _entry_emitter(function, caller.target)
+    emit = _entry_emitter(function)
     emit.functions = caller.functions
     emit.describe(caller.lines)
-    lowering = _lowering(single.kernel, emit)
+    lowering = _lowering(emit, body, single.plan, global_names, single.rules)
     lowering.joined = JoinedBlocks(coarsening, function.args[-1])
     _bind_arguments(lowering, body)
     lowering.run(body)
@@ -181,13 +171,13 @@ def _function(module: ir.Module, name: str, type: ir.FunctionType) -> ir.Functio
     return function
 
 
-def _entry_emitter(function: ir.Function, target: Host) -> Emitter:
+def _entry_emitter(function: ir.Function) -> Emitter:
     """Return the emitter of a function, where its first operation goes."""
     builder, status, exit = _begun(function)
     arena, coroutine = function.args[_ARENA], None
     if function.function_type.return_type == PTR:
         coroutine = Coroutine(builder, field_of(builder, arena, STATUS))
-    return Emitter(function, target, builder, arena, exit, status, coroutine)
+    return Emitter(function.module, function, builder, arena, exit, status, coroutine)
 
 
 def _begun(function: ir.Function) -> tuple[ir.IRBuilder, ir.Value, ir.Block]:
@@ -199,14 +189,29 @@ def _begun(function: ir.Function) -> tuple[ir.IRBuilder, ir.Value, ir.Block]:
     return builder, status, exit
 
 
-def _lowering(kernel: KernelState, emit: Emitter) -> Lowering:
-    """Return the state in which the body of an entry is lowered."""
+def _lowering(
+    emit: Emitter, body: Block, plan: KernelPlan, global_names: Sequence[str], rules: NativeRules
+) -> Lowering:
     builder = emit.builder
     arguments, grid, x, y, z = emit.function.args[:_ARENA]
     extents = [builder.load(builder.gep(grid, [I64(axis)], source_etype=I32), typ=I32) for axis in range(3)]
     fuel = emit.stack(I64)
     builder.store(builder.load(builder.gep(arguments, [I64(FUEL - SLOTS)], source_etype=I8), typ=I64), fuel)
-    return Lowering(kernel, emit, kernel.plan.body, [x, y, z], extents, arguments, fuel)
+    first = len(body.args)
+    pointers = sum(isinstance(argument.tile.element, t.PointerType) for argument in body.args)
+    return Lowering(
+        emit,
+        plan,
+        plan.body,
+        rules,
+        [x, y, z],
+        extents,
+        arguments,
+        {name: first + position for position, name in enumerate(global_names)},
+        fuel,
+        bounds_slot=first + len(global_names),
+        bounds_count=pointers + len(global_names),
+    )
 
 
 def _end(emit: Emitter) -> None:
@@ -250,7 +255,7 @@ def call_function(lowering: Lowering, function: Func, arguments: Sequence[Lowere
         given = [word for argument in arguments for word in words_of(emit, argument)]
         marks = [word for one in lowering.allocations for word in _allocation(one)]
         common = [lowering.arguments, *lowering.grid, *lowering.block_id, emit.arena, emit.free_place(), lowering.fuel]
-        emit.arena_size = max(emit.arena_size, emit.arena_used + lowering.kernel.frames[function])
+        emit.arena_size = max(emit.arena_size, emit.arena_used + lowering.frames[function])
         emit.leave_with(builder.call(made, [*common, *marks, *given, *places]))
     for value, group in zip(outputs, cells):
         lowering.values[value] = _result(lowering, value.type, group)
@@ -258,10 +263,10 @@ def call_function(lowering: Lowering, function: Func, arguments: Sequence[Lowere
 
 def _device_function(lowering: Lowering, function: Func) -> ir.Function:
     """Return the LLVM function of a device function for as many live allocations as there are here."""
-    key, functions = (function, len(lowering.allocations)), lowering.kernel.functions
-    if key not in functions:
-        functions[key] = _made(lowering, function)
-    return functions[key]
+    key = function, len(lowering.allocations)
+    if key not in lowering.functions:
+        lowering.functions[key] = _made(lowering, function)
+    return lowering.functions[key]
 
 
 def _made(caller: Lowering, function: Func) -> ir.Function:
@@ -282,16 +287,28 @@ def _made(caller: Lowering, function: Func) -> ir.Function:
         taken = [rest.pop(0) for _ in kinds_of(parameter.type)]
         lowering.values[parameter] = value_of(lowering.builder, parameter.type, taken, lowering.checked)
     _run_body(lowering, body, outputs, rest)
-    frames = caller.kernel.frames
-    frames[function] = max(frames.get(function, 0), lowering.emit.arena_size)
+    caller.frames[function] = max(caller.frames.get(function, 0), lowering.emit.arena_size)
     return made
 
 
 def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
-    """Return the state in which a device function is lowered."""
+    """Return the state in which a function is lowered; it shares what belongs to the kernel."""
     arguments, *numbers = made.args[: _COMMON - 1]
-    emit, here, fuel = _function_emitter(caller.emit, made), caller.plan.functions[body], made.args[_COMMON + 1]
-    lowering = Lowering(caller.kernel, emit, here, numbers[3:], numbers[:3], arguments, fuel)
+    lowering = Lowering(
+        _function_emitter(caller.emit, made),
+        caller.plan,
+        caller.plan.functions[body],
+        caller.rules,
+        numbers[3:],
+        numbers[:3],
+        arguments,
+        caller.global_slots,
+        made.args[_COMMON + 1],
+        caller.bounds_slot,
+        caller.bounds_count,
+        caller.counters,
+    )
+    lowering.share(caller)
     words = iter(made.args[_COMMON + 2 :])
     for _ in caller.allocations:
         begin, end, writable_end, marks = (next(words) for _ in range(4))
@@ -303,7 +320,7 @@ def _function_emitter(caller: Emitter, made: ir.Function) -> Emitter:
     """Return the emitter of a function, where its first operation goes."""
     builder, status, exit = _begun(made)
     arena, frame = made.args[_COMMON - 1 : _COMMON + 1]
-    emit = Emitter(made, caller.target, builder, arena, exit, status, frame=frame, arena_used=0, arena_size=0)
+    emit = Emitter(made.module, made, builder, arena, exit, status, frame=frame, arena_used=0, arena_size=0)
     emit.traps, emit.functions = caller.traps, caller.functions
     emit.counts_changes = caller.counts_changes
     emit.describe(caller.lines)
@@ -313,7 +330,7 @@ def _function_emitter(caller: Emitter, made: ir.Function) -> Emitter:
 def _run_body(lowering: Lowering, body: Block, outputs: Sequence[t.Type], places: list[ir.Value]) -> None:
     """Emit the body and its end, where results are written to where the caller wants them."""
     emit, builder = lowering.emit, lowering.builder
-    results: list[Slot] = [new_slot(emit, type, lowering.checked) for type in outputs]
+    results: list[Slot] = [new_slot(emit, type) for type in outputs]
     returned = builder.append_basic_block("returned")
     lowering.returns.append(JumpTarget(returned, results))
     lowering.run(body)

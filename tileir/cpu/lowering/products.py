@@ -1,87 +1,75 @@
 """Panels of products that outlive an iteration or a tile block: memory for them, and what the code has to find out.
 
 Panels are set aside where an entry begins, and emptied for each launch. In front of a loop it is found out whether
-those of a factor stay: a launch leaves an array as it is if no array that it writes overlaps it, and if every tile
-block writes and reads within the arrays of its parameters; and something is won only if there are more tile blocks than
-tiles of the factor, so that some share one.
+tiles of a factor stay: something is won only if there are more tile blocks than tiles of the factor, or a loop around,
+so that some share one. They stay until the thread writes where the tensor lies that they were read from. What other
+threads write meanwhile is not looked at: without signals, which such kernels do not have, nobody can rely on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from llvmlite import ir
 
-from tileir.analysis.effects import access_of
-from tileir.analysis.structure import carried_arguments, is_visible
-from tileir.cpu.analysis.streams import Unchanged
+from tileir.analysis.effects import MemoryAccess
+from tileir.analysis.structure import carried_arguments, enclosing_loop, is_visible
 from tileir.cpu.emit.algebra import call_intrinsic
 from tileir.cpu.emit.elements import I1, I32, I64
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.exits import field_of
-from tileir.cpu.emit.record import BEGUN, ENTRY
+from tileir.cpu.emit.record import BEGUN
 from tileir.cpu.emit.slots import Slot
 from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView, Tile, wide
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.accumulators import I32_MAXIMUM
 from tileir.cpu.matmul.multiplication import LoopProduct, new_loop_product
+from tileir.cpu.matmul.panels import Panels
 from tileir.cpu.matmul.policy import ProductOp, fixed_dimensions, is_zero, load_of
+from tileir.cpu.memory.bounds import bounds_of, claimed
 from tileir.ir import types as t
-from tileir.ir.core import Value
+from tileir.ir.core import Op, Value
 from tileir.ops import control, views
-from tileir.ops.module import Entry
 
 # ---------------------------------------------------------------- where an entry begins
 
 
-def reserve_panels(lowering: Lowering, entry: Entry) -> None:
+def reserve_panels(lowering: Lowering) -> None:
     """Set memory aside, where an entry begins, for the panels of products in its loops."""
     for op, plan in lowering.products.items():
         if plan.panels is not None:
             lowering.panels[op] = new_loop_product(lowering.emit, plan.product, plan.panels)
-    if lowering.plan.kept is not None:
-        several = _several_blocks(lowering)
-        lowering.keeps_panels = lowering.builder.and_(_no_overlap(lowering, entry, lowering.plan.kept), several)
-        _forget_panels(lowering, several)
+    if lowering.plan.keeps_panels:
+        lowering.keeps_panels = _any_shared(lowering)
+        _begin_panels(lowering, lowering.keeps_panels)
 
 
-def _several_blocks(lowering: Lowering) -> ir.Value:
-    """Emit a test of whether the grid has more than one tile block; a single one has nobody to keep panels for."""
-    builder, found = lowering.builder, I1(0)
+def _any_shared(lowering: Lowering) -> ir.Value:
+    """Emit a test of whether the loop of a product may run again: in another tile block, or in a loop around it."""
+    builder, found = lowering.builder, I1(any(_is_nested(op.parent_op) for op in lowering.panels))
     for extent in lowering.grid:
         found = builder.or_(found, builder.icmp_unsigned("!=", extent, I32(1)))
     return found
 
 
-def _no_overlap(lowering: Lowering, entry: Entry, found: Unchanged) -> ir.Value:
-    """Emit a test of whether no array that is written overlaps one that is read."""
-    builder, apart = lowering.builder, I1(1)
-    ends = {position: _bounds(lowering, entry, position) for position in sorted(found.written | found.read)}
-    for written in sorted(found.written):
-        for read in sorted(found.read):
-            (begin, end), (first, last) = ends[written], ends[read]
-            before, behind = builder.icmp_unsigned("<=", end, first), builder.icmp_unsigned("<=", last, begin)
-            apart = builder.and_(apart, builder.or_(before, behind))
-    return apart
+def _is_nested(loop: Op | None) -> bool:
+    return loop is not None and enclosing_loop(loop) is not None
 
 
-def _bounds(lowering: Lowering, entry: Entry, position: int) -> tuple[ir.Value, ir.Value]:
-    """Return the addresses where the array of a parameter begins and ends."""
-    memory = sum(isinstance(argument.tile.element, t.PointerType) for argument in entry.body.args[:position])
-    return lowering.slot(position), lowering.slot(lowering.kernel.bounds_slot + ENTRY * memory + 3)
-
-
-def _forget_panels(lowering: Lowering, several: ir.Value) -> None:
-    """Begin with none, where this is the first of several tile blocks of a thread in a launch."""
+def _begin_panels(lowering: Lowering, any_shared: ir.Value) -> None:
+    """Begin with none, where this is the first tile block of a thread in a launch."""
     builder = lowering.builder
     begun = field_of(builder, lowering.emit.arena, BEGUN)
     is_first = builder.icmp_unsigned("==", builder.load(begun, typ=I64), I64(0))
-    with builder.if_then(builder.and_(is_first, several), likely=False):
+    with builder.if_then(builder.and_(is_first, any_shared), likely=False):
         builder.store(I64(1), begun)
-        for found in lowering.panels.values():
-            for panels in (found.left, found.right, found.transposed):
-                if panels is not None:
-                    panels.forget(builder)
+        for panels in _all_panels(lowering):
+            panels.begin(builder)
+
+
+def _all_panels(lowering: Lowering) -> Iterator[Panels]:
+    for found in lowering.panels.values():
+        yield from (panels for panels in (found.left, found.right, found.transposed) if panels is not None)
 
 
 # ---------------------------------------------------------------- in front of a loop
@@ -95,41 +83,36 @@ def begin_products(lowering: Lowering, loop: control.For) -> None:
             plan = lowering.products.get(op)
             if plan is not None and plan.panels is not None:
                 lowering.panels[op] = new_loop_product(lowering.emit, plan.product, plan.panels)
-    products = _with_panels(lowering, loop)
-    stays = _unchanged_by_block(lowering, loop) if products else I1(0)
-    for op, found in products:
+    for op, found in _with_panels(lowering, loop):
         found.begin(lowering.builder)
-        if found.left is not None:
-            found.left.kept = _kept(lowering, loop, stays, op.lhs)
-            if found.transposed is not None:
-                found.transposed.kept = found.left.kept
-        found.right.kept = _kept(lowering, loop, stays, op.rhs)
+        _keep_tiles(lowering, loop, op.lhs, [found.left, found.transposed])
+        _keep_tiles(lowering, loop, op.rhs, [found.right])
 
 
 def _with_panels(lowering: Lowering, loop: control.For) -> list[tuple[ProductOp, LoopProduct]]:
     return [(op, lowering.panels[op]) for op in loop.body.ops if isinstance(op, ProductOp) and op in lowering.panels]
 
 
-def _kept(lowering: Lowering, loop: control.For, stays: ir.Value, factor: Value) -> ir.Value:
-    """Emit a test of whether panels of a factor are kept."""
-    load, builder = load_of(factor), lowering.builder
+def _keep_tiles(lowering: Lowering, loop: control.For, factor: Value, panels: Iterable[Panels | None]) -> None:
+    """Keep tiles of a factor if all of the tensor that the loop loads them from may be read, and tiles are shared."""
+    load, builder, keeps = load_of(factor), lowering.builder, lowering.keeps_panels
     tensor = None if load is None else _tensor_of(lowering, loop, load.view)
-    if load is None or tensor is None or tensor.fit is None:
-        return I1(0)
-    shared = _is_shared(lowering, NativeTileView(tensor, load.view.type), fixed_dimensions(load))
-    return builder.and_(builder.and_(stays, tensor.fit.read), shared)
+    if load is None or tensor is None or tensor.fit is None or keeps is None:
+        return
+    is_right = builder.and_(keeps, tensor.fit.read)
+    if not _is_nested(loop):
+        shared = _is_shared(lowering, NativeTileView(tensor, load.view.type), fixed_dimensions(load))
+        is_right = builder.and_(is_right, shared)
+    first, behind = _claim(builder, tensor, load.view.type.element)
+    for each in panels:
+        if each is not None:
+            each.keep(lowering.emit, first, behind, is_right)
 
 
-def _unchanged_by_block(lowering: Lowering, loop: control.For) -> ir.Value:
-    """Emit a test of whether this tile block writes only to the arrays known to be written, so that what is read stays
-    unchanged."""
-    stays = lowering.keeps_panels
-    for access in map(access_of, lowering.here.fusion.operations):
-        if access is not None and access.writes and stays is not None:
-            tensor = _tensor_of(lowering, loop, access.address)
-            fit = tensor.fit if tensor is not None else None
-            stays = None if fit is None else lowering.builder.and_(stays, fit.write)
-    return I1(0) if stays is None else stays
+def _claim(builder: ir.IRBuilder, tensor: NativeTensorView, element: t.ElementType) -> tuple[ir.Value, ir.Value]:
+    """Return the addresses from which and up to which a tensor lies that is not larger than memory."""
+    first = builder.ptrtoint(tensor.base, I64)
+    return first, builder.add(first, claimed(builder, tensor, element)[0])
 
 
 def _tensor_of(lowering: Lowering, loop: control.For, view: Value) -> NativeTensorView | None:
@@ -153,6 +136,45 @@ def _is_shared(lowering: Lowering, view: NativeTileView, positions: Iterable[int
         extent = view.tensor.extents[view.type.tensor_dims[position]]
         tiles = builder.mul(tiles, builder.udiv(builder.add(extent, I64(step - 1)), I64(step)))
     return builder.icmp_unsigned(">", lowering.blocks(), tiles)
+
+
+# ---------------------------------------------------------------- where memory is written
+
+
+def forget_written(lowering: Lowering, access: MemoryAccess) -> None:
+    """Forget the tiles that were read from memory to which a store writes; nobody else changes what they hold.
+
+    A store through pointers writes to the memory that they were computed from, or `forget_all` is called.
+    """
+    if lowering.keeps_panels is None:
+        return
+    builder, first, behind = lowering.builder, *_EVERYWHERE
+    if isinstance(access.address.type, t.TileType):
+        pointers = lowering.tile(access.address)
+        bounds = bounds_of(lowering, pointers.at(lowering.emit, (I64(0),) * pointers.type.rank))
+        if bounds is not None:
+            first, behind = bounds.begin, bounds.last
+    else:
+        view = lowering.tile_view(access.address)
+        assert view.tensor.fit is not None, "panels are kept where accesses are checked"
+        lies = _claim(builder, view.tensor, view.type.element)
+        first, behind = (builder.select(view.tensor.fit.write, *both) for both in zip(lies, _EVERYWHERE))
+    _forget(lowering, first, behind)
+
+
+def forget_all(lowering: Lowering) -> None:
+    """Forget all tiles: a store may write anywhere."""
+    _forget(lowering, *_EVERYWHERE)
+
+
+_EVERYWHERE = I64(0), I64(-1)
+
+
+def _forget(lowering: Lowering, first: ir.Value, behind: ir.Value) -> None:
+    if lowering.keeps_panels is not None:
+        with lowering.emit.when(lowering.keeps_panels):
+            for panels in _all_panels(lowering):
+                panels.write(lowering.emit, first, behind)
 
 
 # ---------------------------------------------------------------- sums of deferred products

@@ -457,9 +457,19 @@ def each(emit: Emitter, extent: int, step: int, body: Callable[[ir.Value], None]
 # ---------------------------------------------------------------- panels that stay
 
 
+_STAY, _FIRST, _BEHIND, _OWN_FIRST, _OWN_BEHIND, _WORDS = range(6)
+"""Words in front of the tags: 1 if tiles may stay, the addresses from which and up to which the tensors lie whose tiles
+have stayed, and those of the last one."""
+_NOWHERE = -1, 0
+
+
 @dataclass
 class Panels:
-    """The panels of one factor."""
+    """The panels of one factor.
+
+    Their tiles stay until memory is written where one of the tensors lies that they were read from. If it is the one
+    that is read at present, tiles of the tile blocks to come do not stay.
+    """
 
     room: PanelRoom
     memory: ir.Value
@@ -470,12 +480,40 @@ class Panels:
     kept: ir.Value
     """An i1 that is set if panels stay; otherwise only the first one is used."""
 
-    def forget(self, builder: ir.IRBuilder) -> None:
-        """Clear the tags."""
+    def begin(self, builder: ir.IRBuilder) -> None:
+        """Begin with no tiles."""
+        if self.tags is not None:
+            _clear(builder, self.tags, self._tag_bytes)
+            for word, number in enumerate((1, *_NOWHERE, *_NOWHERE)):
+                _put(builder, self.tags, word, I64(number))
+
+    def keep(self, emit: Emitter, first: ir.Value, behind: ir.Value, is_right: ir.Value) -> None:
+        """Keep tiles of a tensor that lies between two addresses, if that `is_right`, and none was written before."""
         if self.tags is None:
             return
-        size = self.room.ways * self.room.numbers * self.room.tiles * _TAG
-        clear_bytes(builder, self.tags, I64(size))
+        builder, tags = emit.builder, self.tags
+        may_stay = builder.icmp_unsigned("!=", _word(builder, tags, _STAY), I64(0))
+        self.kept = builder.and_(is_right, may_stay)
+        with emit.when(self.kept):
+            for word, address, relation in ((_FIRST, first, "<"), (_BEHIND, behind, ">")):
+                known = _word(builder, tags, word)
+                is_further = builder.icmp_unsigned(relation, address, known)
+                _put(builder, tags, word, builder.select(is_further, address, known))
+            _put(builder, tags, _OWN_FIRST, first)
+            _put(builder, tags, _OWN_BEHIND, behind)
+
+    def write(self, emit: Emitter, first: ir.Value, behind: ir.Value) -> None:
+        """Forget the tiles if memory between two addresses, which is written, may be where they were read from."""
+        if self.tags is None:
+            return
+        size = self._tag_bytes
+        with emit.when(_overlaps(emit.builder, self.tags, _FIRST, first, behind), likely=False):
+            key, arguments = ("forget", size), [self.tags, first, behind]
+            emit.shared(key, arguments, lambda emit, given: _forget(emit.builder, given, size))
+
+    @property
+    def _tag_bytes(self) -> int:
+        return self.room.ways * self.room.numbers * self.room.tiles * _TAG
 
     def place(self, emit: Emitter, source: Factor, number: ir.Value, tile: ir.Value, steps: int) -> PanelPlace:
         """Return the place of a tile of so many `steps`: `tile` of the panel `number` along K."""
@@ -485,7 +523,8 @@ class Panels:
         tag = None
         if self.tags is not None and source.address is not None:
             number = builder.add(builder.mul(which, I64(self.room.tiles)), tile)
-            tag = builder.gep(self.tags, [builder.mul(number, I64(_TAG))], source_etype=I8)
+            place = builder.add(builder.mul(number, I64(_TAG)), I64(8 * _WORDS))
+            tag = builder.gep(self.tags, [place], source_etype=I8)
         return PanelPlace(panel, self.room.tiles * steps, builder.mul(tile, I64(steps)), tag, self.kept)
 
     def _which(self, builder: ir.IRBuilder, source: Factor, number: ir.Value, tile: ir.Value) -> ir.Value:
@@ -512,8 +551,37 @@ class Panels:
 
 
 def new_panels(emit: Emitter, room: PanelRoom) -> Panels:
-    """Take memory for panels. The tags of kept ones have to be cleared when a thread begins with a launch
-    (`Panels.forget`)."""
+    """Take memory for panels; those that stay have to begin when a thread begins with a launch (`Panels.begin`)."""
     count = room.ways * room.numbers
-    tags = emit.buffer(count * room.tiles * _TAG) if room.is_tagged else None
+    tags = emit.buffer(8 * _WORDS + count * room.tiles * _TAG) if room.is_tagged else None
     return Panels(room, emit.buffer(count * room.size), emit.stack(I64), tags, I1(0))
+
+
+def _forget(builder: ir.IRBuilder, given: Sequence[ir.Value], size: int) -> None:
+    """Clear so many bytes of tags, for memory that is written between two addresses: `given` are these three."""
+    tags, first, behind = given
+    _clear(builder, tags, size)
+    is_read = _overlaps(builder, tags, _OWN_FIRST, first, behind)
+    stay = builder.select(is_read, I64(0), _word(builder, tags, _STAY))
+    own = [_word(builder, tags, word) for word in (_OWN_FIRST, _OWN_BEHIND)]
+    for word, number in zip((_STAY, _FIRST, _BEHIND), (stay, *own)):
+        _put(builder, tags, word, number)
+
+
+def _clear(builder: ir.IRBuilder, tags: ir.Value, size: int) -> None:
+    clear_bytes(builder, builder.gep(tags, [I64(_WORDS)], source_etype=I64), I64(size))
+
+
+def _overlaps(builder: ir.IRBuilder, tags: ir.Value, word: int, first: ir.Value, behind: ir.Value) -> ir.Value:
+    """Emit a test of whether memory lies between the two addresses from a word on, and two others."""
+    begins = builder.icmp_unsigned("<", first, _word(builder, tags, word + 1))
+    ends = builder.icmp_unsigned("<", _word(builder, tags, word), behind)
+    return builder.and_(begins, ends)
+
+
+def _word(builder: ir.IRBuilder, tags: ir.Value, word: int) -> ir.Value:
+    return builder.load(builder.gep(tags, [I64(word)], source_etype=I64), typ=I64)
+
+
+def _put(builder: ir.IRBuilder, tags: ir.Value, word: int, number: ir.Value) -> None:
+    builder.store(number, builder.gep(tags, [I64(word)], source_etype=I64))

@@ -24,7 +24,7 @@ from tileir.cpu.memory import lookup
 from tileir.ir import types as t
 
 if TYPE_CHECKING:
-    from tileir.cpu.emit.tiles import Bounds
+    from tileir.cpu.emit.tiles import Bounds, NativeTensorView
     from tileir.cpu.lowering.state import Lowering
 
 
@@ -89,6 +89,49 @@ def _box_held(module: ir.Module, words: int) -> ir.Function:
     return function
 
 
+def claimed(builder: ir.IRBuilder, view: NativeTensorView, element: t.ElementType) -> tuple[ir.Value, list[ir.Value]]:
+    """Return the bytes that a tensor claims, and those conditions on it that are not known to hold.
+
+    For a tensor without elements they may be anything, as nothing is accessed.
+    """
+    last, most = I64(0), 0
+    fine: list[ir.Value] = []
+    for extent, stride in zip(view.extents, view.strides):
+        step, most_step = builder.sub(extent, I64(1)), (_most(extent) - 1) * _most(stride)
+        product, wraps = _checked(builder, "mul", most_step, step, stride)
+        last, carries = _checked(builder, "add", most + most_step, last, product)
+        fine += [builder.not_(beyond) for beyond in (wraps, carries) if beyond is not None]
+        most += most_step
+    if most >= lookup.FARTHEST // element.byte_size:
+        fine.append(builder.icmp_unsigned("<", last, I64(lookup.FARTHEST // element.byte_size)))
+    return builder.add(_byte_of(builder, last, element), I64(element.byte_size)), fine
+
+
+def _most(value: ir.Value) -> int:
+    """Return the largest number that an unsigned i64 can be, as far as is plain to see."""
+    if isinstance(value, ir.Constant):
+        return int(value.constant) % (1 << 64)
+    narrow = isinstance(value, ir.CastInstr) and value.opname == "zext"
+    return int((1 << (value.operands[0].type.width if narrow else 64)) - 1)
+
+
+def _checked(
+    builder: ir.IRBuilder, operation: str, most: int, lhs: ir.Value, rhs: ir.Value
+) -> tuple[ir.Value, ir.Value | None]:
+    """Return a sum or product that is `most` at most, and whether it is beyond 64 bits, if it can be."""
+    if most < 1 << 64:
+        return getattr(builder, operation)(lhs, rhs), None
+    pair = getattr(builder, f"u{operation}_with_overflow")(lhs, rhs)
+    return builder.extract_value(pair, 0), builder.extract_value(pair, 1)
+
+
+def _byte_of(builder: ir.IRBuilder, offset: ir.Value, element: t.ElementType) -> ir.Value:
+    """Return the byte, counted from the first of a tensor, in which the element at an offset begins."""
+    if element is t.F4E2M1FN:
+        return builder.lshr(offset, I64(1))
+    return builder.mul(offset, I64(element.byte_size))
+
+
 class MemoryQuestion:
     """The compile-time facts of an access: elements of `size` bytes, `count` dimensions or lanes."""
 
@@ -103,7 +146,7 @@ class MemoryQuestion:
     def facts(self, lowering: Lowering) -> ir.Value:
         """Return a constant of the module."""
         module = lowering.emit.module
-        numbers = (lowering.kernel.bounds_slot, lowering.kernel.bounds_count, *self._facts)
+        numbers = (lowering.bounds_slot, lowering.bounds_count, *self._facts)
         array = ir.Constant(ir.ArrayType(I64, len(numbers)), numbers)
         name = "facts." + ".".join(map(str, numbers))
         found = module.globals.get(name)

@@ -20,7 +20,7 @@ from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.expressions import Expression
 from tileir.analysis.structure import enclosing_loop
 from tileir.analysis.symbols import GridExtent, ScalarParameter
-from tileir.cpu.analysis.streams import NextPlace
+from tileir.cpu.analysis.streams import NextPlace, next_place
 from tileir.cpu.emit.elements import I1, I8, I32, I64, is_number
 from tileir.cpu.emit.emitter import Emitter, Index, least
 from tileir.cpu.emit.tiles import Tile, Window, fill, scalar, wide
@@ -64,7 +64,7 @@ def write_tile(lowering: Lowering, store: BoxStore) -> None:
     """Write every element of a tile: past the cache if it pays and the tile lies in the arena."""
     emit, memory, tile = lowering.emit, store.memory, store.tile
     dim = row_dimension(memory, _SHORT)
-    if dim is None or not _has_rows(tile, dim) or store.access.op not in lowering.plan.streams:
+    if dim is None or not _has_rows(tile, dim) or not may_stream(lowering, store.access):
         fill(emit, memory, tile)
         return
     assert isinstance(tile, Window), "it has rows"
@@ -86,7 +86,7 @@ def write_rows(lowering: Lowering, targets: Sequence[BoxStore], dim: int, counts
     emit, builder = lowering.emit, lowering.builder
     with emit.when(some(builder, counts)):
         is_even = len({target.memory.element.byte_size for target in targets}) == 1
-        if not is_even or not all(target.access.op in lowering.plan.streams for target in targets):
+        if not is_even or not all(may_stream(lowering, target.access) for target in targets):
             _write_lines(emit, targets, dim, counts)
             return
         with builder.if_else(worth_while(lowering, targets)) as (past, through), emit.one_way():
@@ -129,6 +129,12 @@ def _write_lines(
             put_each(emit, targets, moved(index, dim, position), past)
 
     emit.loop_nest(rows, row)
+
+
+def may_stream(lowering: Lowering, store: MemoryAccess) -> bool:
+    """Return whether a store may bypass the cache, its processor can do it, and its target is not prefetched."""
+    is_right = store.op in lowering.plan.streams and _prefetched_place(lowering, store) is None
+    return is_right and lowering.emit.module.triple.startswith("x86_64")
 
 
 def row_dimension(memory: Window, least: int = _ROW) -> int | None:
@@ -206,10 +212,16 @@ def _copy(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, size: int) 
 # ---------------------------------------------------------------- prefetching
 
 
+def _prefetched_place(lowering: Lowering, store: MemoryAccess) -> NextPlace | None:
+    """Return where a store writes next, if that is prefetched: not where tile blocks are joined."""
+    is_single = lowering.joined is None and not lowering.joined_first and not lowering.strict
+    return next_place(lowering.loads.regions[store.op]) if is_single else None
+
+
 def with_prefetches(lowering: Lowering, access: MemoryAccess, box: Box) -> Box:
-    """Return a box whose first reader or writer prefetches the box of the next iteration or tile block, if the plan
-    says so and there is one."""
-    place = lowering.here.prefetches.get(access.op)
+    """Return a box whose first reader or writer prefetches the box of the next iteration or tile block, if it is known
+    where that is and there is one."""
+    place = _prefetched_place(lowering, access)
     if place is None:
         return box
     distance, goes_on = _emitted(lowering, access.op, place.distance), _goes_on(lowering, access.op, place)

@@ -35,10 +35,20 @@ from tileir.cpu.emit.tiles import (
     scalar,
     wide,
 )
+from tileir.cpu.lowering.products import forget_all
 from tileir.cpu.lowering.reports import warn_if
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory import lookup
-from tileir.cpu.memory.bounds import MemoryQuestion, asked, bounds_of, box_held, range_inside, room, written
+from tileir.cpu.memory.bounds import (
+    MemoryQuestion,
+    asked,
+    bounds_of,
+    box_held,
+    claimed,
+    range_inside,
+    room,
+    written,
+)
 from tileir.cpu.memory.regions import (
     Box,
     Elements,
@@ -147,6 +157,8 @@ class _Question:
         dimensions = [word for dim in zip(counts, span.steps) for word in dim]
         question = MemoryQuestion(self.write, self.size, 8, len(counts))
         held = box_held(self.lowering, question, span.first, dimensions)
+        if self.write:
+            forget_all(self.lowering)
         return self.lowering.builder.and_(span.regular, held)
 
     def holds_lanes(self, where: PointerElements) -> ir.Value:
@@ -188,6 +200,8 @@ class _Question:
     def ask_of_each(self, where: Elements) -> None:
         """Trap at the first element, in row-major order, that belongs to the access and may not be accessed."""
         lowering, emit, count = self.lowering, self.lowering.emit, where.type.count
+        if self.write:
+            forget_all(lowering)
         with emit.region():
             places = [emit.free_place(), I64(0)]
             addresses, chosen = emit.buffer(8 * count), None
@@ -296,7 +310,7 @@ def fit_of(
         return None
     builder, bounds = lowering.builder, bounds_of(lowering, scalar(lowering.emit, lowering.tile(pointer)))
     first = builder.ptrtoint(view.base, I64)
-    length, conditions = _claimed(builder, view, element)
+    length, conditions = claimed(builder, view, element)
     if element.byte_size > 1:
         loose = builder.and_(first, I64(element.byte_size - 1))
         conditions.append(builder.icmp_unsigned("==", loose, I64(0)))
@@ -326,7 +340,7 @@ def look_at_claim(lowering: Lowering, op: views.MakeTensorView, view: NativeTens
     if bounds is None:
         return
     first, whole = builder.ptrtoint(view.base, I64), replace(bounds, end=bounds.last)
-    length, conditions = _claimed(builder, view, op.result.type.element)
+    length, conditions = claimed(builder, view, op.result.type.element)
     conditions += [builder.icmp_unsigned("!=", extent, I64(0)) for extent in view.extents]
     conditions.append(range_inside(lowering, whole, first, I64(1), False))
     conditions.append(builder.not_(range_inside(lowering, whole, first, length, False)))
@@ -352,42 +366,6 @@ def _uses_of(users: Callable[[Value], Sequence[Op]], view: Value) -> tuple[bool,
             found = (False, False) if isinstance(user, _ASKING) else (True, True)
         reads, writes = reads or found[0], writes or found[1]
     return reads, writes
-
-
-def _claimed(builder: ir.IRBuilder, view: NativeTensorView, element: t.ElementType) -> tuple[ir.Value, list[ir.Value]]:
-    """Return the bytes that a tensor claims, and those conditions on it that are not known to hold.
-
-    For a tensor without elements they may be anything, as nothing is accessed.
-    """
-    last, most = I64(0), 0
-    fine: list[ir.Value] = []
-    for extent, stride in zip(view.extents, view.strides):
-        step, most_step = builder.sub(extent, I64(1)), (_most(extent) - 1) * _most(stride)
-        product, wraps = _checked(builder, "mul", most_step, step, stride)
-        last, carries = _checked(builder, "add", most + most_step, last, product)
-        fine += [builder.not_(beyond) for beyond in (wraps, carries) if beyond is not None]
-        most += most_step
-    if most >= lookup.FARTHEST // element.byte_size:
-        fine.append(builder.icmp_unsigned("<", last, I64(lookup.FARTHEST // element.byte_size)))
-    return builder.add(_byte_of(builder, last, element), I64(element.byte_size)), fine
-
-
-def _most(value: ir.Value) -> int:
-    """Return the largest number that an unsigned i64 can be, as far as is plain to see."""
-    if isinstance(value, ir.Constant):
-        return int(value.constant) % (1 << 64)
-    narrow = isinstance(value, ir.CastInstr) and value.opname == "zext"
-    return int((1 << (value.operands[0].type.width if narrow else 64)) - 1)
-
-
-def _checked(
-    builder: ir.IRBuilder, operation: str, most: int, lhs: ir.Value, rhs: ir.Value
-) -> tuple[ir.Value, ir.Value | None]:
-    """Return a sum or product that is `most` at most, and whether it is beyond 64 bits, if it can be."""
-    if most < 1 << 64:
-        return getattr(builder, operation)(lhs, rhs), None
-    pair = getattr(builder, f"u{operation}_with_overflow")(lhs, rhs)
-    return builder.extract_value(pair, 0), builder.extract_value(pair, 1)
 
 
 def _check_box(lowering: Lowering, access: MemoryAccess, box: Box) -> None:
@@ -423,10 +401,3 @@ def _check_elements(lowering: Lowering, access: MemoryAccess, where: ViewElement
             emit.leave_with(asked(lowering, lookup.REACH, question, (base, base, *dimensions), site=guard.box_sites()))
             guard.ask_of_each(where)
     look_at_marks(lowering, access, where)
-
-
-def _byte_of(builder: ir.IRBuilder, offset: ir.Value, element: t.ElementType) -> ir.Value:
-    """Return the byte, counted from the first of a tensor, in which the element at an offset begins."""
-    if element is t.F4E2M1FN:
-        return builder.lshr(offset, I64(1))
-    return builder.mul(offset, I64(element.byte_size))

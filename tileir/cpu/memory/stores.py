@@ -26,6 +26,7 @@ from tileir.cpu.emit.tiles import (
     to_memory,
     transposition_of,
 )
+from tileir.cpu.lowering.products import forget_written
 from tileir.cpu.lowering.state import JoinedBlocks, Lowering
 from tileir.cpu.memory.cache_policy import (
     BoxStore,
@@ -63,6 +64,8 @@ def store(lowering: Lowering, access: MemoryAccess) -> None:
     stores = [MemoryAccess.of(op) for op in lowering.here.fusion.joint(access.op)]
     if access.op is not stores[-1].op:
         return
+    for one in stores:
+        forget_written(lowering, one)
     if lowering.joined is not None:
         _store_joined(lowering, lowering.joined, [_box_store(lowering, one) for one in stores])
         return
@@ -96,7 +99,7 @@ def _store_box(lowering: Lowering, store: BoxStore) -> None:
             with emit.region():
                 _write_part(emit, box, _materialized(lowering, store))
             return
-        if transposition_of(emit, memory, store.tile) is not None:
+        if transposition_of(memory, store.tile) is not None:
             _store_transposed(lowering, store)
             return
         if dim is None:

@@ -259,6 +259,14 @@ def _fives(data: list[int]) -> Iterator[tuple[int, ...]]:
     return zip(*[iter(data)] * 5)
 
 
+def test_a_question_about_a_closed_document_is_refused(editor: Editor) -> None:
+    editor.open(PROGRAM)
+    editor.tell("textDocument/didClose", {"textDocument": {"uri": URI}})
+    params = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}}
+    error = editor.answer("textDocument/hover", params)["error"]
+    assert error["message"] == f"expected an open document, got '{URI}'" and "data" not in error
+
+
 def test_formatting_changes_blanks_only(editor: Editor) -> None:
     ragged = PROGRAM.replace("    %", "  %").replace(", ", " ,").replace("(%x", "( %x")
     editor.open(ragged)

@@ -58,11 +58,15 @@ class TileServer(LanguageServer):
     def snapshot(self, uri: str) -> Snapshot:
         """Return the document as it is now."""
         document = self.workspace.get_text_document(uri)
+        try:
+            text = document.source
+        except OSError:  # it is not open, and there is no such file
+            raise JsonRpcInvalidParams(f"expected an open document, got '{uri}'") from None
         known = self._snapshots.get(uri)
-        if known is None or known.version != document.version or known.text != document.source:
+        if known is None or known.version != document.version or known.text != text:
             if known is not None:
                 known.release()
-            known = self._snapshots[uri] = Snapshot(to_fs_path(uri) or uri, document.source, document.version)
+            known = self._snapshots[uri] = Snapshot(to_fs_path(uri) or uri, text, document.version)
         return known
 
     def check_soon(self, uri: str) -> None:

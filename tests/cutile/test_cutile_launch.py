@@ -16,6 +16,7 @@ from cuda.tile import launch as launch_by_name
 
 from tileir import UnsupportedError, cutile
 from tileir.cutile.arrays import ArrayLayouts, shared
+from tileir.cutile.errors import Place
 from tileir.runtime.arrays import described
 
 
@@ -541,7 +542,7 @@ def test_memory_that_two_arguments_share_is_found(target):
 
 def test_layouts_do_not_fill_the_memory(target, monkeypatch):
     monkeypatch.setattr(ArrayLayouts, "LIMIT", 4)
-    layouts = ArrayLayouts("x", None, for_one=True)
+    layouts = ArrayLayouts(Place("k", "x", "kernel argument #0"), None, for_one=True)
     for n in range(20):
         layouts.of(described(np.zeros(n + 1, np.float32)))
     assert len(layouts._found) <= 4

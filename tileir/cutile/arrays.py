@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from tileir.runtime.arguments import ScalarArgument
+from tileir.cutile.errors import Place
+from tileir.runtime.arguments import ScalarArgument, backwards
 from tileir.runtime.arrays import Array
 
 if TYPE_CHECKING:
@@ -38,22 +39,6 @@ _NAMES = {
     },
 }
 """NumPy's element types by the names that cuTile gives them."""
-
-
-class IndexOverflow(Exception):
-    """An extent or a stride that the parameter's index type cannot hold."""
-
-
-class NegativeStride(Exception):
-    """An array that runs backwards, which cuTile does not take."""
-
-
-class StaticValuesVary(Exception):
-    """Arrays of a list that differ where the kernel is compiled for a value: in cuTile's words."""
-
-
-class WrongStaticAxis(Exception):
-    """An annotation that names an axis which the array does not have, or one twice: in cuTile's words."""
 
 
 @dataclass(frozen=True)
@@ -143,16 +128,17 @@ class ArrayLayouts:
     LIMIT = 1024
     """Entries kept: a program that never repeats a shape must not fill the memory."""
 
-    def __init__(self, name: str, annotation: ArrayAnnotation | None, for_one: bool) -> None:
+    def __init__(self, place: Place, annotation: ArrayAnnotation | None, for_one: bool) -> None:
         """Describe an annotation; `for_one`: a kernel is compiled for extents of 1, where the annotation names none."""
-        self._name = name
+        self._place = place
         self._for_one = for_one
         self._annotation = annotation
         self._found: dict[tuple, ArrayLayout] = {}
         self._kinds: dict[ArrayClass, ArrayClass] = {}
 
     def of(self, array: Array) -> ArrayLayout:
-        """Return the layout of an array. Raises `IndexOverflow`, `NegativeStride` and `WrongStaticAxis`."""
+        """Return the layout of an array. Raises ValueError for one that runs backwards or lacks an axis of the
+        annotation, OverflowError for one that the index type cannot hold."""
         key = (array.dtype, array.shape, array.strides, array.address % DIVISOR == 0)
         layout = self._found.get(key)
         if layout is None:
@@ -165,22 +151,24 @@ class ArrayLayouts:
         assert array.dtype is not None
         strides = array.steps
         if min(strides, default=0) < 0:
-            raise NegativeStride
+            raise self._place.error(ValueError, *backwards(array))
         index = np.dtype(f"i{self._index_bits // 8}")
         if max((*array.shape, *strides), default=0) > np.iinfo(index).max:
-            raise IndexOverflow
+            expected = "extents and strides that fit int32 (ct.IndexedWithInt64 as its annotation allows more)"
+            got = f"shape {array.shape} with strides of {array.strides} bytes"
+            raise self._place.error(OverflowError, expected, got)
         scalars = [self._scalar("shape", axis, index.type(extent)) for axis, extent in enumerate(array.shape)]
         scalars += [self._scalar("strides", axis, index.type(stride)) for axis, stride in enumerate(strides)]
         kind = self._kind(array, strides)
         return ArrayLayout(self._kinds.setdefault(kind, kind), tuple(scalars), reach(array))
 
     def _scalar(self, what: str, axis: int, value: np.generic) -> ScalarArgument:
-        return ScalarArgument.of(f"{self._name}.{what}[{axis}]", value)
+        return ScalarArgument.of(f"{self._place.path}.{what}[{axis}]", value)
 
     def _kind(self, array: Array, strides: tuple[int, ...]) -> ArrayClass:
         assert array.dtype is not None
-        fixed_strides = self._fixed("static_stride_dims", strides, one=True)
-        fixed_shape = self._fixed("static_shape_dims", array.shape, one=self._for_one)
+        fixed_strides = self._fixed("static_stride_dims", array, strides, one=True)
+        fixed_shape = self._fixed("static_shape_dims", array, array.shape, one=self._for_one)
         return ArrayClass(
             dtype=array.dtype,
             rank=len(array.shape),
@@ -193,20 +181,33 @@ class ArrayLayouts:
             overlaps_itself=overlaps_itself(array.shape, strides),
         )
 
-    def require_agreement(self, layouts: Sequence[ArrayLayout]) -> None:
-        """Raises `StaticValuesVary` if arrays of one list differ where the annotation says that a value is static."""
+    def of_list(self, arrays: Sequence[Array]) -> list[ArrayLayout]:
+        """Return the layouts of the arrays of a list. Raises ValueError also if they differ where the annotation says
+        that a value is static."""
+        layouts = [self.of(array) for array in arrays]
         first = layouts[0].kind
         for kind in {id(layout.kind): layout.kind for layout in layouts}.values():
             if getattr(self._annotation, "static_shape_dims", ()):
-                _require_equal("shape", first.shape, kind.shape)
+                self._require_equal("shape", first.shape, kind.shape, arrays)
             if getattr(self._annotation, "static_stride_dims", ()):
-                _require_equal("stride", first.strides, kind.strides)
+                self._require_equal("stride", first.strides, kind.strides, arrays)
+        return layouts
+
+    def _require_equal(
+        self, what: str, one: Sequence[int | None], other: Sequence[int | None], arrays: Sequence[Array]
+    ) -> None:
+        for axis, (a, b) in enumerate(zip(one, other)):
+            if a != b:
+                expected = "arrays that agree where the annotation says that a value is static"
+                shapes = ", ".join(str(array.shape) for array in arrays)
+                cutile = f"Arrays in list vary in static {what} at axis {axis} ({a} vs {b})"
+                raise self._place.error(ValueError, expected, f"shapes {shapes}", cutile)
 
     @cached_property
     def _index_bits(self) -> int:
         return 32 if self._annotation is None else self._annotation.index_dtype.bitwidth
 
-    def _fixed(self, field: str, values: Sequence[int], one: bool) -> tuple[int | None, ...]:
+    def _fixed(self, field: str, array: Array, values: Sequence[int], one: bool) -> tuple[int | None, ...]:
         """Return the values that a kernel is compiled for: of the axes that the annotation names, or else (`one`) those
         1."""
         axes: tuple[int, ...] = getattr(self._annotation, field, ())
@@ -217,17 +218,15 @@ class ArrayLayouts:
         for axis in axes:
             counted = axis + rank if axis < 0 else axis
             if not 0 <= counted < rank:
-                raise WrongStaticAxis(f"{field} contains axis {counted} but array rank is {rank}")
+                raise self._wrong_axis(array, f"{field} contains axis {counted} but array rank is {rank}")
             if counted in static:
-                raise WrongStaticAxis(f"{field} contains duplicate axis {axis}")
+                raise self._wrong_axis(array, f"{field} contains duplicate axis {axis}")
             static.add(counted)
         return tuple(value if axis in static else None for axis, value in enumerate(values))
 
-
-def _require_equal(what: str, one: Sequence[int | None], other: Sequence[int | None]) -> None:
-    for axis, (a, b) in enumerate(zip(one, other)):
-        if a != b:
-            raise StaticValuesVary(f"Arrays in list vary in static {what} at axis {axis} ({a} vs {b})")
+    def _wrong_axis(self, array: Array, cutile: str) -> ValueError:
+        expected = "an array that has each axis of its annotation, once"
+        return self._place.error(ValueError, expected, f"shape {array.shape}", cutile)
 
 
 @cache

@@ -18,17 +18,13 @@ from tileir.cutile.arrays import (
     ArrayClass,
     ArrayLayout,
     ArrayLayouts,
-    IndexOverflow,
-    NegativeStride,
-    StaticValuesVary,
-    WrongStaticAxis,
     compiles_for_one,
     is_known,
     shared,
 )
 from tileir.cutile.errors import Place, cutile_type_name, type_name, worded
 from tileir.cutile.keys import ConstantKey, Key, ListKey, ScalarKey, TupleKey
-from tileir.runtime.arguments import GONE, Argument, ArrayArgument, ScalarArgument, backwards, impossible
+from tileir.runtime.arguments import GONE, Argument, ArrayArgument, ScalarArgument, impossible
 from tileir.runtime.arrays import CPU, Array, described, from_numpy, plain_memory
 
 if TYPE_CHECKING:
@@ -150,12 +146,12 @@ class LeafParameter:
 
     @cached_property
     def _layouts(self) -> ArrayLayouts:
-        return ArrayLayouts(self._place.path, getattr(self._annotation, "array", None), self._for_one)
+        return ArrayLayouts(self._place, getattr(self._annotation, "array", None), self._for_one)
 
     @cached_property
     def _element_layouts(self) -> ArrayLayouts:
         annotation = getattr(self._annotation, "list", None)
-        return ArrayLayouts(self._place.path, None if annotation is None else annotation.element, self._for_one)
+        return ArrayLayouts(self._place, None if annotation is None else annotation.element, self._for_one)
 
     def _array(self, value: Any, binding: Binding) -> Key:
         """Return the key of an array; a second array in plain memory of one layout takes few steps."""
@@ -179,7 +175,7 @@ class LeafParameter:
             cutile = f"Objects of type '{cutile_type_name(value)}' are not supported."
             raise self._place.invalid("a number, an array, or a tuple or list of arrays", value, cutile)
         self._check(array, binding.devices)
-        layout = self._layout(array, self._layouts)
+        layout = self._layouts.of(array)
         if not array.writable:
             binding.read_only.append((self._place, len(binding.arguments)))
         argument = ArrayArgument.of(self._place.path, array)
@@ -202,19 +198,6 @@ class LeafParameter:
             raise OnGpu(array.device)
         expected = f"an array in the memory of device {' or '.join(devices)}, which the target uses"
         raise self._place.error(ValueError, expected, f"one on device {CPU}")
-
-    def _layout(self, array: Array, layouts: ArrayLayouts) -> ArrayLayout:
-        try:
-            return layouts.of(array)
-        except NegativeStride:
-            raise self._place.error(ValueError, *backwards(array)) from None
-        except IndexOverflow:
-            expected = "extents and strides that fit int32 (ct.IndexedWithInt64 as its annotation allows more)"
-            got = f"shape {array.shape} with strides of {array.strides} bytes"
-            raise self._place.error(OverflowError, expected, got) from None
-        except WrongStaticAxis as error:
-            expected = "an array that has each axis of its annotation, once"
-            raise self._place.error(ValueError, expected, f"shape {array.shape}", str(error)) from None
 
     # ------------------------------------------------------------ lists
 
@@ -240,14 +223,7 @@ class LeafParameter:
         arrays = self._arrays_of(value, binding.devices)
         if not all(array.writable for array in arrays):
             binding.read_only.append((self._place, None))
-        layouts = [self._layout(array, self._element_layouts) for array in arrays]
-        try:
-            self._element_layouts.require_agreement(layouts)
-        except StaticValuesVary as error:
-            shapes = ", ".join(str(array.shape) for array in arrays)
-            expected = "arrays that agree where the annotation says that a value is static"
-            raise self._place.error(ValueError, expected, f"shapes {shapes}", str(error)) from None
-        path = self._place.path
+        layouts, path = self._element_layouts.of_list(arrays), self._place.path
         return [ArrayArgument.of(f"{path}[{index}]", array) for index, array in enumerate(arrays)], layouts
 
     def _arrays_of(self, value: list, devices: tuple[str, ...]) -> list[Array]:

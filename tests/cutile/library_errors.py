@@ -13,6 +13,8 @@ from cuda import tile as ct
 from library_driver import on_device
 
 from tileir.cutile.launch import LaunchReplacement
+from tileir.frontend.chosen import Chosen
+from tileir.runtime.module import target_named
 
 
 @ct.kernel
@@ -129,7 +131,7 @@ def fault(launch, *arguments) -> tuple[str, str]:
 
 
 def main() -> int:
-    ours = LaunchReplacement("interp", False, True, {})
+    ours = LaunchReplacement(Chosen("cutile", target_named("interp")), gpu=False)
     cases = [(grid, one, (1,)) for grid in GRIDS] + [((1,), *case) for case in ARGUMENTS]
     faults = 0
     for grid, kernel, arguments in cases:

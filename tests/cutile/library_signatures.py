@@ -16,6 +16,8 @@ from library_driver import on_device
 from tileir.cutile.keys import signature
 from tileir.cutile.launch import LaunchReplacement
 from tileir.cutile.signature import KernelParameters
+from tileir.frontend.chosen import Chosen
+from tileir.runtime.module import target_named
 
 HAS_STATIC_STRIDES = hasattr(ct.ArrayAnnotation(), "static_stride_dims")
 """Since cuda-tile 1.6."""
@@ -97,7 +99,7 @@ def differs_by_convention(launcher, kernel, arguments, convention) -> bool:
 
 def main() -> int:
     calls, faults = launches(), 0
-    launcher = LaunchReplacement("interp", False, True, {})
+    launcher = LaunchReplacement(Chosen("cutile", target_named("interp")), gpu=False)
     kernels: dict[tuple, tuple] = {}
     for kernel, arguments in calls:
         key, _ = KernelParameters(kernel, ("cpu",)).bind(arguments)

@@ -11,7 +11,6 @@ import cuda.tile as ct
 import tileir
 from tileir import cutile
 from tileir.cutile.cache import Specialisations
-from tileir.cutile.launch import installed
 
 
 @pytest.fixture(autouse=True)
@@ -196,8 +195,7 @@ def test_a_fault_is_shown_at_its_line_in_a_second_launch_too():
 
 def test_what_is_told_of_launches_is_told_of_each():
     told = []
-    launcher = installed()
-    launcher.told = told.append
-    for _ in range(3):
-        launch(*arrays())
+    with cutile.on("cpu", told=told.append):
+        for _ in range(3):
+            launch(*arrays())
     assert told == ["scaled"] * 3

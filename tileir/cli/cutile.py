@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from tileir.cli.scripts import add_script, run_with
-from tileir.cutile.switch import enabled_for_script
+from tileir.cutile.switch import on
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,4 +25,4 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    return run_with(enabled_for_script, options)
+    return run_with(partial(on, children=True), options)

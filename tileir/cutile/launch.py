@@ -11,13 +11,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, cast
 
-from tileir.cuda_as_cpu import was_asked_for
 from tileir.cuda_as_cpu.timing import capture
 from tileir.cutile.arrays import compiles_for_one
 from tileir.cutile.cache import Specialisation, SpecialisationCache, Specialisations
@@ -27,14 +25,12 @@ from tileir.cutile.grid import cutile_grid
 from tileir.cutile.keys import constraints
 from tileir.cutile.signature import Binding, KernelParameters, OnGpu
 from tileir.cutile.tuning import search, size_of
-from tileir.frontend.children import Choice, exported_to_children
-from tileir.frontend.dumping import Dump
-from tileir.frontend.sanitizing import SanitizerSession
+from tileir.frontend.chosen import Chosen
 from tileir.frontend.tracebacks import trimmed
 from tileir.host.patching import Function, rebind, when_imported
 from tileir.ir.diagnostics import LaunchTimeout
 from tileir.runtime.grid import Grid, GridLike
-from tileir.runtime.module import DeviceTarget, Kernel, Target, target_named
+from tileir.runtime.module import DeviceTarget, Kernel, target_named
 from tileir.runtime.options import Check, LaunchOptions, check_level
 
 if TYPE_CHECKING:
@@ -45,43 +41,25 @@ _CALL = "launch(stream, grid, kernel, kernel_args, /, *, programmatic_dependent_
 
 
 class LaunchReplacement:
-    """A target, and the library's functions that it replaces."""
+    """A chosen target, and the library's functions that it replaces."""
 
-    def __init__(
-        self,
-        target: str,
-        gpu: bool,
-        check: Check,
-        options: LaunchOptions,
-        session: SanitizerSession | None = None,
-        children: bool | None = None,
-        instead: Target | None = None,
-    ) -> None:
+    def __init__(self, chosen: Chosen, gpu: bool) -> None:
         """``gpu``: launches on arrays of a GPU that the target does not use go to the library.
 
-        An earlier replacement is removed. With a `session` kernels run under the sanitizer, with `instead` on that
-        target. ``children``: child processes use the target too; None keeps the present choice. Raises
-        `UnsupportedError` for a target that does not exist, ImportError without cuda-tile.
+        An earlier replacement is removed. Raises ImportError without cuda-tile.
         """
         from cuda.tile import _cext, kernel
         from cuda.tile.tune import _tune, _tune_utils
 
-        self.target = target
+        self.chosen = chosen
         self._kernel_type: type = kernel
         self._gpu = gpu
-        self._target: Target = instead or (target_named(target) if session is None else session.target)
+        self._target = chosen.target
         self._has_streams = isinstance(self._target, DeviceTarget)
-        self.session = session
-        self.told: Callable[[str], object] | None = None
-        """Is told the name of each kernel that is about to be launched."""
-        self.dump: Dump | None = None
-        self._cache = SpecialisationCache(self._target, check, options)
+        self._cache = SpecialisationCache(chosen.target, chosen.check, chosen.options)
         before = installed()
         if before is not None:
             before.remove()
-        self._children: bool = before is not None and before._children if children is None else children
-        self._choice = Choice(target, was_asked_for(), check, options, session.folder if session else None)
-        self._while_installed = ExitStack()
         self._original_launch: Function = _cext.launch
         self._original_benchmark: Function = _cext._benchmark
         self._original_timed_benchmark: Callable[..., tuple[object, float | None]] = _tune_utils.benchmark_with_timeout
@@ -98,14 +76,10 @@ class LaunchReplacement:
     def install(self) -> None:
         rebind(self._replacements)
         _keep_from_dynamo()
-        if self._children:
-            self._while_installed.enter_context(exported_to_children("cutile", self._choice))
-        if self.session is not None:
-            self.session.poisoned_memory.install()
-            self._while_installed.callback(self.session.poisoned_memory.remove)
+        self.chosen.begin()
 
     def remove(self) -> None:
-        self._while_installed.close()
+        self.chosen.end()
         rebind([(replacement, original) for original, replacement in self._replacements])
 
     # ------------------------------------------------------------ the replacements
@@ -225,11 +199,11 @@ class LaunchReplacement:
         self, grid: tuple[int, ...], kernel: TileKernel, arguments: tuple
     ) -> tuple[Specialisation, Grid, Binding]:
         found, extents, key, binding = self.bound(grid, kernel, arguments)
-        if self.told is not None:
-            self.told(found.parameters.kernel)
+        if self.chosen.told is not None:
+            self.chosen.told(found.parameters.kernel)
         specialisation = found.find(kernel, key)
-        if self.dump is not None:
-            self.dump.write(specialisation.entry, found.parameters.kernel, newest_version())
+        if self.chosen.dump is not None:
+            self.chosen.dump.write(specialisation.entry, found.parameters.kernel, newest_version())
         return specialisation, extents, binding
 
     def bound(
@@ -289,7 +263,7 @@ def kernel_runner(kernel: Kernel | TileKernel, check: Check, options: LaunchOpti
         raise TypeError(f"kernel: expected a kernel, got {type(kernel).__name__}") from None
     if not isinstance(kernel, kernel_type):
         raise TypeError(f"kernel: expected a kernel of Tile IR or of cuTile Python, got {type(kernel).__name__}")
-    launcher = cache(lambda target: LaunchReplacement(target, False, check, options))
+    launcher = cache(lambda name: LaunchReplacement(Chosen("cutile", target_named(name), check, options), gpu=False))
 
     def run(target: str, grid: GridLike, arguments: Sequence[object]) -> None:
         launcher(target).launch(None, cast("tuple[int, ...]", grid), kernel, tuple(arguments))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tileir.cutile.errors import FIRST_COLUMN
 from tileir.cutile.launch import LaunchReplacement, installed
 from tileir.frontend.child_findings import FindingsFolder
+from tileir.frontend.chosen import DEFAULT, Chosen, target_of
 from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from tileir.runtime.options import Check, LaunchOptions
     from tileir.sanitize.launch import SanitizerOptions
 
-DEFAULT: TargetName = "cpu"
-"""The target of cuTile kernels where none is named."""
-
 
 def enable(
     target: TargetName | str = DEFAULT,
@@ -34,6 +32,8 @@ def enable(
     sanitize: bool | SanitizerOptions | FindingsFolder = False,
     check: Check = True,
     instead: Target | None = None,
+    told: Callable[[str], object] | None = None,
+    dump: Dump | None = None,
     **options: Unpack[LaunchOptions],
 ) -> SanitizerSession | None:
     """Let `cuda.tile.launch` run kernels on `target`, from now on and wherever it has been imported already.
@@ -44,13 +44,17 @@ def enable(
     and the session that is given has the report; instead of True it may be ``checks``, ``schedules`` and ``seed`` as a
     dictionary, or in a child process what its parent hands on. With ``instead`` kernels of this process run on that
     target, which is not one of those with a name. ``check`` and ``options`` are those of a launch on the
-    target: ``threads``, ``output``, ...
+    target: ``threads``, ``output``, ... `told` is called with the name of each kernel before its launch; `dump` keeps
+    each kernel's code.
 
     Raises `UnsupportedError` if the target or cuda-tile is not there, ValueError for a `check` that there is not.
     """
-    session = _session(target, sanitize)
+    session, before = SanitizerSession.of(target, sanitize, FIRST_COLUMN), installed()
+    used = target_of(target, session, instead)
+    children = before is not None and before.chosen.children if children is None else children
+    chosen = Chosen("cutile", used, check_level(check), options, session, told, dump, children)
     try:
-        launcher = LaunchReplacement(target, gpu, check_level(check), options, session, children, instead)
+        launcher = LaunchReplacement(chosen, gpu)
     except ImportError as error:
         what = f"needs the package cuda-tile ({pip_install('cutile')}): {error}"
         raise UnsupportedError(what, target) from error
@@ -58,41 +62,39 @@ def enable(
     return session
 
 
-@contextmanager
-def enabled_for_script(
-    target: str,
-    *,
-    sanitize: bool = False,
-    check: Check = True,
-    told: Callable[[str], object] | None = None,
-    dump: Dump | None = None,
-    instead: Target | None = None,
-    **options: Unpack[LaunchOptions],
-) -> Iterator[SanitizerSession | None]:
-    """Run kernels on `target` within the block, those of child processes too; see `enable`.
-
-    `told` is called with the name of each kernel before its launch; `dump` keeps each kernel's code.
-    """
-    session = enable(target, children=True, sanitize=sanitize, check=check, instead=instead, **options)
-    launcher = installed()
-    assert launcher is not None, "it has been enabled"
-    launcher.told, launcher.dump = told, dump
-    try:
-        yield session
-    finally:
-        disable()
-
-
-def _session(target: str, sanitize: bool | SanitizerOptions | FindingsFolder) -> SanitizerSession | None:
-    if isinstance(sanitize, FindingsFolder):
-        return SanitizerSession(target, sanitize.options, sanitize, FIRST_COLUMN)
-    if isinstance(sanitize, bool):
-        return SanitizerSession(target, {}, None, FIRST_COLUMN) if sanitize else None
-    return SanitizerSession(target, sanitize, None, FIRST_COLUMN)
-
-
 def disable() -> None:
     """Give `cuda.tile.launch` back to the library. Does nothing if no target is enabled."""
     launcher = installed()
     if launcher is not None:
         launcher.remove()
+
+
+@contextmanager
+def on(
+    target: TargetName | str = DEFAULT,
+    *,
+    gpu: bool = True,
+    children: bool | None = None,
+    sanitize: bool | SanitizerOptions = False,
+    check: Check = True,
+    instead: Target | None = None,
+    told: Callable[[str], object] | None = None,
+    dump: Dump | None = None,
+    **options: Unpack[LaunchOptions],
+) -> Iterator[SanitizerSession | None]:
+    """Run launches on `target` within the block; see `enable`.
+
+    Afterwards the earlier state is restored. With ``sanitize`` the block gets a session, whose ``report`` has the
+    findings of all launches so far.
+    """
+    before = installed()
+    session = enable(
+        target, gpu=gpu, children=children, sanitize=sanitize, check=check, instead=instead, told=told, dump=dump,
+        **options,
+    )  # fmt: skip
+    try:
+        yield session
+    finally:
+        disable()
+        if before is not None:
+            before.install()

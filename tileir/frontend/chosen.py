@@ -1,4 +1,4 @@
-"""The target of Triton's kernels and its options, kept by the driver."""
+"""The target of a front end's kernels and its options, from when they are chosen until others are."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ DEFAULT: TargetName = "cpu"
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The target of kernels and its options. `told` is called with the name of each kernel before its launch; `dump`
-    keeps each kernel's code."""
+    """The target of the kernels of `front_end`, and its options."""
 
+    front_end: str
     target: Target
     check: Check = True
     options: LaunchOptions = field(default_factory=LaunchOptions)
     session: SanitizerSession | None = None
+    """Set if kernels run under the sanitizer."""
     told: Callable[[str], object] | None = None
+    """Is called with the name of each kernel before its launch."""
     dump: Dump | None = None
+    """Keeps each kernel's code."""
     children: bool = False
     """True if Python processes started while this is chosen choose the same."""
     _until_end: ExitStack = field(default_factory=ExitStack)
@@ -36,7 +39,7 @@ class Chosen:
         if self.children:
             folder = None if self.session is None else self.session.folder
             choice = Choice(self.target.name, was_asked_for(), self.check, self.options, folder)
-            self._until_end.enter_context(exported_to_children("triton", choice))
+            self._until_end.enter_context(exported_to_children(self.front_end, choice))
         if self.session is not None:
             self.session.poisoned_memory.install()
             self._until_end.callback(self.session.poisoned_memory.remove)
@@ -45,6 +48,9 @@ class Chosen:
         self._until_end.close()
 
 
-def usual() -> Chosen:
-    """Return native code, with the usual checks."""
-    return Chosen(target_named(DEFAULT))
+def target_of(name: str, session: SanitizerSession | None, instead: Target | None) -> Target:
+    """Return the target that kernels run on: that of a session, one without a name, or the one of this name.
+
+    Raises `UnsupportedError` for a target that does not exist.
+    """
+    return instead or (target_named(name) if session is None else session.target)

@@ -38,6 +38,18 @@ class SanitizerSession:
         self._process = 0 if folder is not None else os.getpid()
         """The process that has the report; 0 is none of the children."""
 
+    @staticmethod
+    def of(
+        target: str, sanitize: bool | SanitizerOptions | FindingsFolder, first_column: int = 1
+    ) -> SanitizerSession | None:
+        """Return the session that a front end is asked for: none, one with options, or in a child process one that
+        hands its findings to a folder."""
+        if isinstance(sanitize, FindingsFolder):
+            return SanitizerSession(target, sanitize.options, sanitize, first_column)
+        if isinstance(sanitize, bool):
+            return SanitizerSession(target, {}, None, first_column) if sanitize else None
+        return SanitizerSession(target, sanitize, None, first_column)
+
     def add(self, report: SanitizerReport) -> None:
         """Take in what one launch has given."""
         is_child = os.getpid() != self._process

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from tileir.triton.chosen import Chosen
+    from tileir.frontend.chosen import Chosen
     from tileir.triton.launcher import Launcher, TritonKernel
 
 NAME = "cpu"
@@ -32,15 +32,22 @@ when_imported("triton.testing", patch_tuner)
 
 
 class CpuDriver(DriverBase):
-    """Runs kernels on the target that is chosen (`chosen`), native code by default."""
+    """Runs kernels on the target that is chosen (`frontend.chosen`), native code by default."""
 
     def __init__(self) -> None:
-        from tileir.triton.chosen import usual
         from tileir.triton.patches import patch_triton
 
         patch_triton(self.is_active())
         self.utils = CpuUtils()
-        self.chosen: Chosen = usual()
+        self.chosen: Chosen = self.usual()
+
+    @staticmethod
+    def usual() -> Chosen:
+        """Return native code, with the usual checks."""
+        from tileir.frontend.chosen import DEFAULT, Chosen
+        from tileir.runtime.module import target_named
+
+        return Chosen("triton", target_named(DEFAULT))
 
     def choose(self, chosen: Chosen) -> None:
         self.chosen.end()

@@ -17,7 +17,7 @@ from tileir.triton.arguments import KernelArguments
 from tileir.triton.program import loaded_kernel, relocate
 
 if TYPE_CHECKING:
-    from tileir.triton.chosen import Chosen
+    from tileir.frontend.chosen import Chosen
 
 Hook = Callable[[object], object]
 

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tileir.frontend.child_findings import FindingsFolder
+from tileir.frontend.chosen import DEFAULT, Chosen, target_of
 from tileir.frontend.dumping import Dump
 from tileir.frontend.sanitizing import SanitizerSession
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.usage import pip_install
 from tileir.runtime.arrays import CPU
-from tileir.runtime.module import Target, TargetName, target_named
+from tileir.runtime.module import Target, TargetName
 from tileir.runtime.options import Check, LaunchOptions, check_level
-from tileir.triton.chosen import DEFAULT, Chosen, usual
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -48,24 +48,16 @@ def enable(
 
     Raises `UnsupportedError` if the target or triton is missing, ValueError for an unknown `check`.
     """
-    session = _session(target, sanitize)
-    used: Target = instead or (target_named(target) if session is None else session.target)
+    session = SanitizerSession.of(target, sanitize)
+    used = target_of(target, session, instead)
     if CPU not in used.devices:
         raise UnsupportedError(
             "Triton's kernels run here on the memory of this process: expected cpu or interp", target
         )
     driver = _driver(target)
     children = driver.chosen.children if children is None else children
-    driver.choose(Chosen(used, check_level(check), options, session, told, dump, children))
+    driver.choose(Chosen("triton", used, check_level(check), options, session, told, dump, children))
     return session
-
-
-def _session(target: str, sanitize: bool | SanitizerOptions | FindingsFolder) -> SanitizerSession | None:
-    if isinstance(sanitize, FindingsFolder):
-        return SanitizerSession(target, sanitize.options, sanitize)
-    if isinstance(sanitize, bool):
-        return SanitizerSession(target, {}) if sanitize else None
-    return SanitizerSession(target, sanitize)
 
 
 def _driver(target: str) -> CpuDriver:
@@ -103,7 +95,7 @@ def disable() -> None:
 
     driver = active()
     if driver is not None:
-        driver.choose(usual())
+        driver.choose(driver.usual())
         if not CpuDriver.is_active():
             drivers.reset_active()
 

@@ -1,9 +1,7 @@
 """Run by Python as a child process starts, where ``tileir.frontend.children`` has put this folder on its path.
 
 The parent's choice is applied when one of its libraries is imported. Until then nothing of tileir is imported, so that
-other children start as fast as ever. Afterwards the module of this name that this one hides is run. Until then nothing
-of tileir is imported, so that other children start as fast as ever. Afterwards the module of this name that this one
-hides is run.
+other children start as fast as ever. Afterwards the module of this name that this one hides is run.
 """
 
 from __future__ import annotations

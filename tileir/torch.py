@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Outputs = Tensor | tuple[Tensor, ...] | None
 _TARGETS = {"cpu": "cpu", "cuda": "hip" if torch.version.hip else "cuda"}
 """The target for arrays on each kind of device."""
+_NAME = re.compile("[^:]+::[^:]+")
 
 
 def custom_op(
@@ -78,7 +79,11 @@ def custom_op(
     ------
     TypeError
         For a kernel that is none, or a signature that torch does not take.
+    ValueError
+        For a name without a namespace.
     """
+    if name is not None and not _NAME.fullmatch(name):
+        raise ValueError(f"name: expected a namespace and a name, such as 'mine::softmax', got '{name}'")
     signature, mutated = _signature(outputs), list(mutates)
     schema = _schema(signature, mutated)
     run = kernel_runner(kernel, check, options)
@@ -86,9 +91,11 @@ def custom_op(
 
     def made(*inputs: object) -> Outputs:
         found = outputs(*inputs)
+        if found is None and signature.return_annotation is None:
+            return None
         if isinstance(found, tuple):
-            return tuple(one.contiguous() for one in found)
-        return None if found is None else found.contiguous()
+            return tuple(map(_contiguous, found))
+        return _contiguous(found)
 
     def launched(*inputs: object) -> Outputs:
         results = made(*inputs)
@@ -100,7 +107,9 @@ def custom_op(
 
     op = library_op(name or f"tileir::{_identifier(kernel)}", mutates_args=mutated, schema=schema)(launched)
     op.register_fake(made)
-    op.register_vmap(lambda info, dims, *inputs: _batched(op, info.batch_size, dims, inputs))
+    op.register_vmap(
+        lambda info, dims, *inputs: _batched(op if info.batch_size else made, info.batch_size, dims, inputs)
+    )
     if backward is not None:
         _register_backward(op, backward, len(names))
     return op
@@ -129,6 +138,12 @@ def _schema(signature: inspect.Signature, mutated: Sequence[str]) -> str:
         return infer_schema(prototype, mutates_args=mutated)
     except ValueError as error:
         raise TypeError(f"outputs: {error}") from None
+
+
+def _contiguous(output: object) -> Tensor:
+    if not isinstance(output, Tensor):
+        raise TypeError(f"outputs: expected to return a tensor or a tuple of tensors, got {type(output).__name__}")
+    return output.contiguous()
 
 
 def _identifier(kernel: Kernel | TileKernel) -> str:
@@ -160,19 +175,24 @@ def _target_of(values: Sequence[object]) -> str:
 
 
 def _batched(
-    op: CustomOpDef, size: int, dims: Sequence[int | None], inputs: Sequence[object]
+    op: Callable[..., Outputs], size: int, dims: Sequence[int | None], inputs: Sequence[object]
 ) -> tuple[Outputs, int | tuple[int, ...] | None]:
-    """Call the operation for each element of a batch, and stack the outputs."""
+    """Call the operation for each element of a batch, and stack the outputs.
+
+    For a batch without elements `op` only makes the outputs of one, which give the shapes.
+    """
 
     def element(value: object, dim: int | None, at: int) -> object:
-        return value.select(dim, at) if isinstance(value, Tensor) and dim is not None else value
+        if not isinstance(value, Tensor) or dim is None:
+            return value
+        return value.select(dim, at) if size else value.new_empty(value.movedim(dim, 0).shape[1:])
 
-    found = [op(*[element(value, dim, at) for value, dim in zip(inputs, dims)]) for at in range(size)]
-    if isinstance(found[0], Tensor):
-        return torch.stack(found), 0
+    found = [op(*[element(value, dim, at) for value, dim in zip(inputs, dims)]) for at in range(size or 1)]
     if found[0] is None:
         return None, None
-    stacked = tuple(torch.stack(parts) for parts in zip(*found))
+    stacked = tuple(torch.stack(parts)[:size] for parts in zip(*map(_flat, found)))
+    if isinstance(found[0], Tensor):
+        return stacked[0], 0
     return stacked, (0,) * len(stacked)
 
 

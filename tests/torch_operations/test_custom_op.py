@@ -139,6 +139,11 @@ def test_a_batch_runs_element_by_element(cube: Any) -> None:
     torch.testing.assert_close(leaf.grad, 3 * x * x)
 
 
+def test_a_batch_without_elements_has_outputs_without_elements(cube: Any) -> None:
+    assert torch.vmap(cube)(randn(0, 20, grad=False)).shape == (0, 20)
+    assert torch.vmap(cube, in_dims=1)(randn(20, 0, grad=False)).shape == (0, 20)
+
+
 def test_an_input_may_be_written_in_place() -> None:
     def outputs(x: torch.Tensor, scale: float) -> None:
         return None
@@ -165,6 +170,10 @@ def test_several_outputs() -> None:
     assert y.tolist() == [[27.0] * 4] * 2 and not z.any()
 
 
+def _returning(result: Any) -> Any:
+    return lambda x: result
+
+
 def test_what_is_wrong_is_said() -> None:
     kernel = kernels()["cube"]
     with pytest.raises(TypeError, match="expected a kernel"):
@@ -173,6 +182,12 @@ def test_what_is_wrong_is_said() -> None:
         custom_op(kernel, lambda x: torch.empty_like(x), blocks, mutates=["y"])
     with pytest.raises(TypeError, match="outputs: expected positional parameters only, got 'more'"):
         custom_op(kernel, lambda *more: torch.empty_like(more[0]), blocks)
+    with pytest.raises(ValueError, match="name: expected a namespace and a name, such as 'mine::softmax', got 'mine'"):
+        custom_op(kernel, lambda x: torch.empty_like(x), blocks, name="mine")
+    for number, result in enumerate((None, 3, (3,))):
+        op = custom_op(kernel, _returning(result), blocks, name=f"tileir_tests::none{number}")
+        with pytest.raises(TypeError, match="outputs: expected to return a tensor or a tuple of tensors, got"):
+            op(randn(4, grad=False))
     op = custom_op(kernel, lambda x: torch.empty_like(x), lambda x, y: 3, name="tileir_tests::odd")  # type: ignore[arg-type, return-value]
     with pytest.raises(TypeError, match=r"launch: expected to return \(grid, arguments\)"):
         op(randn(4, grad=False))

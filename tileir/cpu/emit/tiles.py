@@ -188,8 +188,10 @@ def distance(builder: ir.IRBuilder, index: Index, strides: Sequence[ir.Value]) -
     for at, stride in zip(index, strides):
         if not is_number(at, 0) and not is_number(stride, 0):
             known = isinstance(at, ir.Constant) and isinstance(stride, ir.Constant)
-            part = I64(at.constant * stride.constant) if known else builder.mul(at, stride)
-            part = at if is_number(stride, 1) else part
+            if known:
+                part = I64(at.constant * stride.constant)
+            else:
+                part = at if is_number(stride, 1) else builder.mul(at, stride)
             found = part if found is None else builder.add(found, part)
     return I64(0) if found is None else found
 

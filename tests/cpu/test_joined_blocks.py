@@ -10,6 +10,7 @@ import pytest
 
 import tileir
 from tests.cpu.anew import kernel_of
+from tileir.cache import shared_cache
 from tileir.cpu.emit.record import COLUMNS, JOINED_COLUMNS, CheckLevel
 from tileir.cpu.run.program import lowered
 from tileir.ir.diagnostics import Trap
@@ -182,6 +183,23 @@ def test_rows_that_overlap_within_a_tile_block(offset: int) -> None:
     )
     same = np.array_equal(expected, got)
     assert same
+
+
+def test_code_for_single_tile_blocks_is_made_when_a_launch_first_needs_it(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TILEIR_CACHE_DIR", str(tmp_path / "cache"))
+    entries = []
+    for _ in range(2):  # the second time from the cache
+        kernel = tileir.parse(matrices())["k"]
+        for offset in (200, -40, -40, 200):  # tile blocks cannot be joined where what one reads is written by another
+            results = []
+            for target in ("interp", "cpu"):
+                memory = np.arange(16 * 40, dtype=np.float32)
+                kernel.launch((1, 3), memory[200 + offset :], memory[200:], 4, 40, 40, target=target)
+                results.append(memory)
+            same = np.array_equal(*results)
+            assert same, offset
+            entries.append(shared_cache().used()[0])
+    assert [count - entries[0] for count in entries] == [0, 1, 1, 1, 1, 1, 1, 1]
 
 
 def test_a_grid_of_three_dimensions_runs_every_tile_block() -> None:

@@ -18,6 +18,7 @@ changed that. Code that rounds otherwise says so itself.
 
 Tile blocks that follow one another along an axis of the grid, or a single one, may be run by one call of another
 function, which gives `SEPARATELY` (or any other number above 0) where it has done nothing: then they run one by one.
+That is rare, so the host is asked for the code of a single one when it is first needed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.coroutines import NULL, call
 from tileir.cpu.emit.elements import I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import either, least
-from tileir.cpu.emit.exits import RARE, FunctionAddress, attend, field_of, wanted
+from tileir.cpu.emit.exits import RARE, FunctionAddress, attend, call_host, field_of, wanted
 from tileir.cpu.emit.record import ABANDONED, SET_ASIDE
 
 KERNEL_ARGUMENTS = [PTR, PTR, I32, I32, I32, PTR]
@@ -41,6 +42,12 @@ STAMP = 3 * 8
 """Bytes of a row of the table of tile blocks: nanoseconds of the monotonic clock at its begin and its end, and the
 arena of the thread that ran it."""
 _MONOTONIC = 1
+_BLOCKS = (
+    *("start", "fetch", "head", "next", "safepoint"),
+    *("run", "alone", "missing", "found"),
+    *("left", "trapped", "after", "done"),
+)
+"""The blocks of the driver: those that take tile blocks, run one, and go on or end."""
 
 
 def add_driver(module: ir.Module, stamps: int | None = None, sets_aside: bool = False) -> None:
@@ -59,8 +66,7 @@ class _Driver:
     def __init__(self, module: ir.Module, sets_aside: bool, stamps: int | None) -> None:
         function = ir.Function(module, ir.FunctionType(I32, [PTR, PTR]), record.DRIVER)
         self._stamps, self._sets_aside = stamps, sets_aside
-        names = "start", "fetch", "head", "next", "safepoint", "run", "alone", "left", "trapped", "after", "done"
-        self._blocks = {name: function.append_basic_block(name) for name in names}
+        self._blocks = {name: function.append_basic_block(name) for name in _BLOCKS}
         self._builder = builder = ir.IRBuilder(self._blocks["start"])
         self._launch = _Launch(builder, function.args[0], function.args[1])
         self._floats = _begin_exact_floats(builder)
@@ -113,9 +119,17 @@ class _Driver:
                 self._run_joined(place)
         builder.branch(blocks["alone"])
         self._at("alone")
+        address = builder.load(launch.kernel, typ=I64)
+        found = builder.icmp_unsigned("!=", address, I64(0))
+        builder.cbranch(found, blocks["found"], blocks["missing"]).set_weights(RARE[::-1])
+        self._at("missing")
+        answer = call_host(builder, launch.space, record.SINGLE)
+        abandoned = builder.icmp_unsigned("==", answer, I32(record.ABANDON))
+        builder.cbranch(abandoned, blocks["done"], blocks["alone"])
+        self._at("found")
         self._stamp(0)
         type = ir.FunctionType(PTR if self._sets_aside else I32, KERNEL_ARGUMENTS)
-        kernel = FunctionAddress(builder, launch.kernel, type)
+        kernel = FunctionAddress(builder, address, type)
         result = builder.call(kernel, [launch.slots, launch.grid, *place, launch.space])
         self._stamp(1)
         if self._sets_aside:
@@ -181,7 +195,8 @@ class _Driver:
         builder, blocks = self._at("done"), self._blocks
         status = builder.phi(I32)
         status.add_incoming(I32(0), blocks["head"])
-        status.add_incoming(I32(ABANDONED), blocks["safepoint"])
+        for name in ("safepoint", "missing"):
+            status.add_incoming(I32(ABANDONED), blocks[name])
         status.add_incoming(self._result, blocks["left"])
         status.add_incoming(self._result, blocks["trapped"])
         builder.store(builder.load(self._counter, typ=I64), self._launch.line(record.COUNT))
@@ -266,9 +281,10 @@ class _Launch:
     def __init__(self, builder: ir.IRBuilder, launch: ir.Value, arena: ir.Value) -> None:
         self._builder = builder
         self.next, self.limit = self._at(launch, record.NEXT), self._at(launch, record.LIMIT)
-        words = record.CHUNK, record.KERNEL, record.JOINED, record.MOST, record.AXIS, record.WIDTH
+        self.kernel = self._at(launch, record.KERNEL)
+        words = record.CHUNK, record.JOINED, record.MOST, record.AXIS, record.WIDTH
         loaded = [builder.load(self._at(launch, word), typ=I64) for word in words]
-        self.chunk, self.kernel, self.joined, self.most, self._axis, self._columns = loaded
+        self.chunk, self.joined, self.most, self._axis, self._columns = loaded
         self.grid, self.slots = self._at(launch, record.GRID), self._at(launch, record.SLOTS)
         self.space = self._at(arena, record.LINE)
         extents = [builder.load(self._at(self.grid, 4 * axis), typ=I32) for axis in range(2)]

@@ -18,7 +18,7 @@ from tileir.cpu.emit.record import (
 
 ATTEND = "tileir.attend"
 HOST_CALL = ir.FunctionType(I32, [I32])
-"""``call(number of the operation, SAFEPOINT, or that of a warning)``; gives GO_ON or ABANDON."""
+"""``call(number of the operation, SAFEPOINT, SINGLE, or that of a warning)``; gives GO_ON or ABANDON."""
 
 
 def field_of(builder: ir.IRBuilder, arena: ir.Value, offset: int) -> ir.Value:

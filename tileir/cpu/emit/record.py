@@ -10,7 +10,7 @@ The record:
     byte 136   i64  iterations that a tile block may run in its loops
     byte 144   3 x i32  the grid
     byte 160   4 x i64  addresses of the functions of the library (`cpu.memory.lookup`)
-    byte 192   i64  address of the function that runs a tile block
+    byte 192   i64  address of the function that runs a tile block, 0 until the host has made it (`SINGLE`)
     byte 200   i64  address of the one that runs tile blocks that follow one another as one, 0 if there is none
     byte 208   i64  how many tile blocks that one runs at most
     byte 216   i64  the axis of the grid along which they follow one another, 0 or 1
@@ -63,7 +63,9 @@ GO_ON, ABANDON = 1, 0
 """The answers of the host. A call that fails gives 0."""
 SAFEPOINT = -1
 """The host is called for a safepoint, not for an operation."""
-WARNING = -2
+SINGLE = -2
+"""The host is called for the function that runs a single tile block."""
+WARNING = -3
 """The host is called for the first warning of the kernel; for the others with the numbers below."""
 
 
@@ -118,6 +120,10 @@ class LaunchRecord:
     def grid(self) -> Coordinates:
         x, y, z = (ctypes.c_uint32 * 3).from_address(self.address + GRID)
         return x, y, z
+
+    def use(self, kernel: int) -> None:
+        """Have tile blocks run by the function at this address from now on."""
+        ctypes.c_uint64.from_address(self.address + KERNEL).value = kernel
 
     def stop(self) -> None:
         """Start no further tile block."""

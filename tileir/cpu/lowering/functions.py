@@ -72,6 +72,8 @@ class LoweredKernel:
 
     plan: KernelPlan
     module: ir.Module
+    joined: ir.Module | None
+    """The module of the function that runs several tile blocks as one, if it is apart from that for one."""
     arena_size: int
     traps: list[TrapSite]
     prints: list[Op]
@@ -114,13 +116,14 @@ def lower_entry(
     rules: NativeRules,
     layout: str,
     instruments: Instruments = PLAIN,
+    apart: bool = False,
 ) -> LoweredKernel:
     """Return the LLVM function of `entry`; `global_names` are the globals of its module, in the order of their slots.
+    A function that runs several tile blocks as one is in the same module, or `apart` in one of its own.
 
     Raises UnsupportedError for an operation without native code.
     """
-    module = ir.Module(KERNEL_NAME)
-    module.triple, module.data_layout = plan.target.triple, layout
+    module, joined = _module(plan, layout), None
     function = _function(module, KERNEL_NAME, ir.FunctionType(PTR if plan.waits else I32, KERNEL_ARGUMENTS))
     emit = _entry_emitter(function)
     if instruments.place_of is not None:
@@ -132,13 +135,15 @@ def lower_entry(
     lowering.run(entry.body)
     _end(emit)
     if plan.coarsening is not None:
-        _add_joined(lowering, plan.coarsening, entry.body, global_names)
+        joined = _module(plan, layout) if apart else None
+        _add_joined(lowering, plan.coarsening, entry.body, global_names, joined or module)
     drives = plan.waits or instruments.stamps is not None
     if drives:
         add_driver(module, instruments.stamps, plan.waits)
     return LoweredKernel(
         plan,
         module,
+        joined,
         emit.arena_size,
         emit.traps,
         lowering.prints,
@@ -149,12 +154,21 @@ def lower_entry(
     )
 
 
-def _add_joined(single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str]) -> None:
-    """Add the function that runs several tile blocks as one."""
+def _module(plan: KernelPlan, layout: str) -> ir.Module:
+    module = ir.Module(KERNEL_NAME)
+    module.triple, module.data_layout = plan.target.triple, layout
+    return module
+
+
+def _add_joined(
+    single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str], module: ir.Module
+) -> None:
+    """Add the function that runs several tile blocks as one to a module."""
     caller = single.emit
-    function = _function(caller.module, JOINED_NAME, ir.FunctionType(I32, [*KERNEL_ARGUMENTS, I64]))
+    function = _function(module, JOINED_NAME, ir.FunctionType(I32, [*KERNEL_ARGUMENTS, I64]))
     emit = _entry_emitter(function)
-    emit.functions = caller.functions
+    if module is caller.module:
+        emit.functions = caller.functions
     emit.describe(caller.lines)
     lowering = _lowering(emit, body, single.plan, global_names, single.rules)
     lowering.joined = JoinedBlocks(coarsening, function.args[-1])

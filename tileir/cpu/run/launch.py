@@ -1,6 +1,7 @@
 """A launch in progress: the state that its threads share, and how it ends early.
 
-Calls from native code handle signals, the time limit and operations of the host, and tell every thread to stop.
+Calls from native code handle signals, the time limit and operations of the host, ask for code that is rarely needed,
+and tell every thread to stop.
 
 The thread that launched is called every now and then, as only there Python handles signals, and an interrupt can end
 the launch. Every thread is called when the launch is to end, and after a trap, when later tile blocks need not go on.
@@ -17,7 +18,7 @@ from time import perf_counter
 
 import numpy as np
 
-from tileir.cpu.emit.record import ABANDON, GO_ON, SAFEPOINT, WARNING, LaunchRecord
+from tileir.cpu.emit.record import ABANDON, GO_ON, SAFEPOINT, SINGLE, WARNING, LaunchRecord
 from tileir.cpu.run.arena import Arena
 from tileir.cpu.run.program import NativeProgram
 from tileir.host import limits
@@ -197,6 +198,9 @@ class Launch:
         """Answer a call of native code, on any arena of the launch."""
         if number <= WARNING:
             self._note(WARNING - number, arena)
+            return ABANDON if self._stopped else GO_ON
+        if number == SINGLE:
+            self._record.use(self.program.single)
             return ABANDON if self._stopped else GO_ON
         if number != SAFEPOINT:
             self._carry_out(arena, number)

@@ -87,7 +87,8 @@ class Facts:
     An operation is its number in the order in which `operations` lists them. A warning is the operation and the
     message; a trap site the operation, the message and the kind. Tile blocks are numbered in bands of so many
     `columns`; up to `most_joined` are run as one along `axis`, 0 if the code has no function for that. `drives`: the
-    code has a driver of its own.
+    code has a driver of its own. `has_single`: it has the function for a single tile block, which is otherwise made
+    when it is first needed.
     """
 
     arena_size: int
@@ -99,12 +100,13 @@ class Facts:
     most_joined: int = 0
     axis: int = 0
     drives: bool = False
+    has_single: bool = True
 
     @property
     def symbols(self) -> tuple[str, ...]:
         """The functions of the code that are called from outside."""
-        joined, driver = (JOINED_NAME,) * bool(self.most_joined), (DRIVER,) * self.drives
-        return (KERNEL_NAME, *joined, *driver, *((RESUME, DESTROY) if self.waiting else ()))
+        single, joined = (KERNEL_NAME,) * self.has_single, (JOINED_NAME,) * bool(self.most_joined)
+        return (*single, *joined, *(DRIVER,) * self.drives, *((RESUME, DESTROY) if self.waiting else ()))
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -150,8 +152,9 @@ class NativeProgram:
         """True if its tile blocks may wait for each other."""
         self._library = loaded_library(cache)
         self._loaded = Loaded(code, host(), facts.symbols)
+        self._cache = cache
         addresses = self._loaded.addresses
-        functions = addresses[KERNEL_NAME], addresses.get(JOINED_NAME, 0)
+        functions = addresses.get(KERNEL_NAME, 0), addresses.get(JOINED_NAME, 0)
         self.code = (*self._library.addresses, *functions, facts.most_joined, facts.axis, facts.columns)
         """Its entries in the record of a launch (`cpu.emit.record`)."""
         self.driver = DRIVER_TYPE(addresses[DRIVER] if facts.drives else self._library.driver)
@@ -162,6 +165,14 @@ class NativeProgram:
     @property
     def driver_address(self) -> int:
         return ctypes.cast(self.driver, ctypes.c_void_p).value or 0
+
+    @cached_property
+    def single(self) -> int:
+        """The address of the function that runs a single tile block, which is made where it is not there yet."""
+        if self._facts.has_single:
+            return self._loaded.addresses[KERNEL_NAME]
+        self._loaded_single = Loaded(_single_code(self._source, self._cache), host(), (KERNEL_NAME,))
+        return self._loaded_single.addresses[KERNEL_NAME]
 
     @cached_property
     def map(self) -> CodeMap:
@@ -205,9 +216,13 @@ def operations(items: Items) -> list[Op]:
 
 
 def lowered(
-    entry: Entry, global_names: Sequence[str], checks: CheckLevel, instruments: Instruments | None = None
+    entry: Entry,
+    global_names: Sequence[str],
+    checks: CheckLevel,
+    instruments: Instruments | None = None,
+    apart: bool = False,
 ) -> LoweredKernel:
-    """Return the entry in LLVM's language.
+    """Return the entry in LLVM's language; what runs several tile blocks as one may be `apart`.
 
     Raises UnsupportedError for what has no native code. The lowering is imported here, as a process that finds its
     code in the cache does not need it.
@@ -218,7 +233,7 @@ def lowered(
 
     used = instruments or PLAIN
     made = plan.plan_of(entry, checks, host(), used.watches_blocks)
-    return lower_entry(entry, made, global_names, NATIVE_RULES, data_layout(host()), used)
+    return lower_entry(entry, made, global_names, NATIVE_RULES, data_layout(host()), used, apart)
 
 
 def compiled(source: NativeSource, cache: Cache, instruments: Instruments | None = None) -> NativeProgram:
@@ -227,7 +242,7 @@ def compiled(source: NativeSource, cache: Cache, instruments: Instruments | None
     With instruments it is always compiled, and not kept: they have addresses of this process. Raises UnsupportedError
     for what has no native code.
     """
-    key = key_of(toolchain(source.rewrites), source.checks.value, source.digest, *source.global_names)
+    key = _key(source)
     with stage("cache"):
         found = None if instruments else cache.get(key)
         if found is not None:
@@ -237,16 +252,31 @@ def compiled(source: NativeSource, cache: Cache, instruments: Instruments | None
         with stage("optimiser"):
             items = source.items()
         with stage("lowering"):
-            kernel = lowered(items[0], source.global_names, source.checks, instruments)
+            kernel = lowered(items[0], source.global_names, source.checks, instruments, apart=instruments is None)
             made = facts_of(kernel, operations(items))
-            text = str(kernel.module)
+            text = str(kernel.joined or kernel.module)
     with stage("LLVM"):
-        code = object_code(text, host()) if instruments else _kept_code(text, key, made, cache)
+        code = object_code(text, host()) if instruments else _kept_code(text, key, made.to_bytes(), cache)
     with stage("loading"):
         return NativeProgram(source, made, code, cache)
 
 
-def _kept_code(text: str, key: str, facts: Facts, cache: Cache) -> bytes:
+def _single_code(source: NativeSource, cache: Cache) -> bytes:
+    """Return the code of single tile blocks of an entry whose tile blocks run as one where they can."""
+    key = key_of(_key(source), "single")
+    found = cache.get(key)
+    if found is not None:
+        return found[1]
+    with without_collection():
+        text = str(lowered(source.items()[0], source.global_names, source.checks, apart=True).module)
+    return _kept_code(text, key, b"", cache)
+
+
+def _key(source: NativeSource) -> str:
+    return key_of(toolchain(source.rewrites), source.checks.value, source.digest, *source.global_names)
+
+
+def _kept_code(text: str, key: str, facts: bytes, cache: Cache) -> bytes:
     """Return the machine code of a module, which the cache holds from then on: an interrupt costs no finished work."""
 
     def kept() -> bytes:
@@ -254,7 +284,7 @@ def _kept_code(text: str, key: str, facts: Facts, cache: Cache) -> bytes:
         if found is not None:
             return found[1]
         code = object_code(text, host())
-        cache.put(key, (facts.to_bytes(), code))
+        cache.put(key, (facts, code))
         return code
 
     return kept() if is_large(text) else in_background(kept)
@@ -268,4 +298,5 @@ def facts_of(kernel: LoweredKernel, ops: Sequence[Op]) -> Facts:
     warnings = [(number[op], message) for op, message in kernel.warnings]
     plan, joined = kernel.plan, kernel.plan.coarsening
     most, axis = plan.most_joined, 0 if joined is None else joined.axis
-    return Facts(kernel.arena_size, prints, waiting, warnings, traps, plan.columns, most, axis, kernel.drives)
+    launches = plan.columns, most, axis, kernel.drives, kernel.joined is None
+    return Facts(kernel.arena_size, prints, waiting, warnings, traps, *launches)

@@ -6,10 +6,12 @@ import ctypes
 import dataclasses
 from collections.abc import Callable
 
+import ml_dtypes
 import numpy as np
 import pytest
 from llvmlite import ir
 
+import tileir
 from tests.thorough import sampled
 from tileir.cpu.emit import emitter
 from tileir.cpu.emit.elements import FLOAT, I1, I8, I32, I64, PTR
@@ -376,3 +378,29 @@ def test_iterations_that_are_not_marked_stay_in_order() -> None:
     sums = np.zeros(101, np.int32)
     run(made, source, sums[1:], 100)
     np.testing.assert_array_equal(sums[1:], np.cumsum(source[:100], dtype=np.int32))
+
+
+def test_vectors_of_ordinary_numbers_and_of_special_ones_are_rounded_to_bf16():
+    """The processor's instruction takes subnormal numbers for zeros, and keeps bits of a NaN."""
+    part = "partition_view<tile=(1024), tensor_view<4096x{}, strides=[1]>>"
+    kernel = tileir.parse(f"""entry @k(%in: tile<ptr<f32>>, %out: tile<ptr<bf16>>) {{
+  %x, %y, %z = get_tile_block_id : tile<i32>
+  %a = make_tensor_view %in, shape = [4096], strides = [1] : tensor_view<4096xf32, strides=[1]>
+  %b = make_tensor_view %out, shape = [4096], strides = [1] : tensor_view<4096xbf16, strides=[1]>
+  %as = make_partition_view %a : {part.format("f32")}
+  %bs = make_partition_view %b : {part.format("bf16")}
+  %read, %t0 = load_view_tko weak %as[%x] : {part.format("f32")}, tile<i32> -> tile<1024xf32>, token
+  %rounded = ftof %read : tile<1024xf32> -> tile<1024xbf16>
+  %t1 = store_view_tko weak %rounded, %bs[%x] : tile<1024xbf16>, {part.format("bf16")}, tile<i32> -> token
+}}""")["k"]
+    generator = np.random.default_rng(0)
+    bits = generator.integers(0x00800000, 0x7F800000, 4096, dtype=np.uint32)
+    bits |= generator.integers(0, 2, 4096, dtype=np.uint32) << 31
+    special = [0, 1, 0x7FFFFF, 0x80000000, 0x80400000, 0x7F800000, 0xFF800000, 0x7F800001, 0x7FFFFFFF, 0xFFC12345]
+    bits[1024::97] = generator.choice(np.array(special, np.uint32), len(bits[1024::97]))
+    results = []
+    for target in ("interp", "cpu"):
+        out = np.zeros(4096, ml_dtypes.bfloat16)
+        kernel.launch(4, bits.view(np.float32), out, target=target)
+        results.append(out.tobytes())
+    assert results[0] == results[1]

@@ -20,6 +20,20 @@ from tileir.ir.types import PaddingValue
 I1, I8, I16, I32, I64 = (ir.IntType(width) for width in (1, 8, 16, 32, 64))
 HALF, FLOAT, DOUBLE, PTR = ir.HalfType(), ir.FloatType(), ir.DoubleType(), ir.PointerType()
 
+
+class BFloat(ir.Type):
+    """LLVM's bfloat, for which llvmlite has no name."""
+
+    def _to_string(self) -> str:
+        return "bfloat"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BFloat)
+
+    def __hash__(self) -> int:
+        return hash(BFloat)
+
+
 _NATIVE_FLOATS: dict[t.ElementType, ir.Type] = {t.F32: FLOAT, t.F64: DOUBLE}
 
 
@@ -143,12 +157,27 @@ def encode(builder: ir.IRBuilder, element: t.ElementType, number: ir.Value) -> i
         return builder.bitcast(builder.fptrunc(number, HALF), I16)
     word = builder.bitcast(number, I32)
     if element is t.BF16:
-        rounded = builder.lshr(_round_off(builder, word, 16), I32(16))
-        return builder.trunc(builder.select(_is_nan(builder, number), I32(0x7FC0), rounded), I16)
+        return encode_bf16(builder, number)
     if element is t.TF32:
         rounded = builder.and_(_round_off(builder, word, t.TF32_UNUSED_BITS), I32(t.TF32_MASK))
         return builder.select(_is_nan(builder, number), I32(0x7FC00000), rounded)
     return _encode_small(builder, element, number, word)
+
+
+def encode_bf16(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
+    """Return the pattern of bf16 nearest to an f32, or the patterns of a vector of f32."""
+    lanes = number.type.count if isinstance(number.type, ir.VectorType) else None
+
+    def kind(element: ir.Type) -> ir.Type:
+        return element if lanes is None else ir.VectorType(element, lanes)
+
+    def all_of(pattern: int) -> ir.Constant:
+        return ir.Constant(kind(I32), pattern if lanes is None else [pattern] * lanes)
+
+    word = builder.bitcast(number, kind(I32))
+    odd = builder.and_(builder.lshr(word, all_of(16)), all_of(1))
+    rounded = builder.lshr(builder.add(word, builder.add(odd, all_of(0x7FFF))), all_of(16))
+    return builder.trunc(builder.select(_is_nan(builder, number), all_of(0x7FC0), rounded), kind(I16))
 
 
 def _round_off(builder: ir.IRBuilder, word: ir.Value, dropped: int) -> ir.Value:

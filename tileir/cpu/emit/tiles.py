@@ -17,7 +17,7 @@ from tileir.cpu.emit.algebra import Flag, Int, Real
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num, decode, encode, is_native, is_number, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.vectorizability import GuardedLoad
-from tileir.cpu.emit.vectors import transposed
+from tileir.cpu.emit.vectors import rounded_to_bf16, transposed
 from tileir.cpu.llvm.engine import host
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
@@ -338,7 +338,13 @@ def bits(builder: ir.IRBuilder, number: Num) -> ir.Value:
     if number.bits is not None:
         return number.bits
     assert number.wide is not None
-    return encode(builder, t.checked_cast(number.element, t.ElementType), number.wide)
+    return _encoded(builder, t.checked_cast(number.element, t.ElementType), number.wide)
+
+
+def _encoded(builder: ir.IRBuilder, element: t.ElementType, number: ir.Value) -> ir.Value:
+    if element is t.BF16 and host().has_masks and host().has_bf16_dot:
+        return rounded_to_bf16(builder, number)
+    return encode(builder, element, number)
 
 
 def from_memory(builder: ir.IRBuilder, element: t.ElementType | t.PointerType, loaded: ir.Value) -> Num:
@@ -416,7 +422,7 @@ def rounded(element: t.ElementType, result: Real) -> Num:
     """Return a result in the working type of `element`, rounded to nearest even if that is wider."""
     if is_native(element):
         return held(element, result)
-    return Num(element, bits=encode(result.builder, element, result.value))
+    return Num(element, bits=_encoded(result.builder, element, result.value))
 
 
 def condition(flag: Flag) -> Num:

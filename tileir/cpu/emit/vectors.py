@@ -1,13 +1,15 @@
-"""Vectors: made of one number, interleaved, transposed as a square, with lanes masked off, and of f8 as bf16."""
+"""Vectors: made of one number, interleaved, transposed as a square, with lanes masked off, as bf16."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from llvmlite import ir
 
-from tileir.cpu.emit.algebra import call_named, type_suffix
-from tileir.cpu.emit.elements import I16, I32
+from tileir.cpu.emit.algebra import call_intrinsic, call_named, type_suffix
+from tileir.cpu.emit.elements import FLOAT, I1, I16, I32, BFloat, encode_bf16
+from tileir.cpu.emit.vectorizability import WideFunction
 from tileir.ir import types as t
 from tileir.ir.formats import FloatFormat
 
@@ -137,6 +139,57 @@ def rounded_to_tf32(builder: ir.IRBuilder, numbers: ir.Value) -> ir.Value:
 
 def _words(number: int, count: int) -> ir.Constant:
     return Splat(I32(number), count)
+
+
+# ---------------------------------------------------------------- f32 as bf16
+
+
+_ROUNDED, _BF16_LANES = "round.bf16", 16
+_NAN_OR_SUBNORMAL = 0x01 | 0x20 | 0x80
+
+
+def rounded_to_bf16(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
+    """Return the pattern of bf16 nearest to an f32; loops on vectors round by an instruction for it."""
+    function = builder.module.globals.get(_ROUNDED)
+    if function is None:
+        function = WideFunction(builder.module, ir.FunctionType(I16, [FLOAT]), _ROUNDED, _vectors_rounded_to_bf16)
+        inside = _begun(function)
+        inside.ret(encode_bf16(inside, function.args[0]))
+    return builder.call(function, [number])
+
+
+def _vectors_rounded_to_bf16(scalar: ir.Function, lanes: int) -> ir.Function:
+    """Return a function of vectors. The instruction reads subnormal numbers as zero and keeps bits of a NaN, so vectors
+    with one of those are rounded by arithmetic."""
+    numbers, patterns = ir.VectorType(FLOAT, lanes), ir.VectorType(I16, lanes)
+    function = ir.Function(scalar.module, ir.FunctionType(patterns, [numbers]), f"{scalar.name}.{lanes}")
+    builder, (number,) = _begun(function), function.args
+    if lanes not in (_BF16_LANES, 2 * _BF16_LANES):
+        builder.ret(encode_bf16(builder, number))
+        return function
+    firsts = range(0, lanes, _BF16_LANES)
+    parts = [_lanes(builder, number, number, range(first, first + _BF16_LANES)) for first in firsts]
+    flags, vector = ir.VectorType(I1, _BF16_LANES), ir.VectorType(BFloat(), _BF16_LANES)
+    classes, rounding = "llvm.x86.avx512.fpclass.ps.512", "llvm.x86.avx512bf16.cvtneps2bf16.512"
+    special = [call_named(builder, classes, flags, [part, I32(_NAN_OR_SUBNORMAL)]) for part in parts]
+    any_special = call_intrinsic(builder, "llvm.vector.reduce.or", I1, [reduce(builder.or_, special)])
+    with builder.if_then(any_special, likely=False):
+        builder.ret(encode_bf16(builder, number))
+    found = [call_named(builder, rounding, vector, [part]) for part in parts]
+    builder.ret(builder.bitcast(_lanes(builder, found[0], found[-1], range(lanes)), patterns))
+    return function
+
+
+def _begun(function: ir.Function) -> ir.IRBuilder:
+    function.linkage = "internal"
+    function.attributes.add("alwaysinline")
+    return ir.IRBuilder(function.append_basic_block())
+
+
+def _lanes(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, numbers: range) -> ir.Value:
+    """Return chosen lanes of two vectors, numbered through."""
+    places = ir.Constant(ir.VectorType(I32, len(numbers)), list(numbers))
+    return builder.shuffle_vector(left, right, places)
 
 
 # ---------------------------------------------------------------- f8 as bf16

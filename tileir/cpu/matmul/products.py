@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from tileir.cpu.emit.algebra import call_intrinsic, call_named
-from tileir.cpu.emit.elements import DOUBLE, FLOAT, I8, I16, I32, I64
+from tileir.cpu.emit.elements import DOUBLE, FLOAT, I8, I16, I32, I64, BFloat
 from tileir.cpu.llvm.engine import Host
 from tileir.ir import types as t
 from tileir.ir.attributes import Signedness
@@ -57,19 +57,6 @@ class Product:
     def flips(self, uses_matrix_unit: bool) -> bool:
         """Return whether the left factor's sign bits are inverted in its panel."""
         return self.flip_left and not uses_matrix_unit
-
-
-class BFloat(ir.Type):
-    """LLVM's bfloat, for which llvmlite has no name."""
-
-    def _to_string(self) -> str:
-        return "bfloat"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, BFloat)
-
-    def __hash__(self) -> int:
-        return hash(BFloat)
 
 
 def float_product(inputs: t.ElementType, sums: t.ElementType, depth: int, lanes: int, host: Host) -> Product:

@@ -29,7 +29,7 @@ def summed(name: str, of: str) -> str:
     return SUM.format(name=name, of=of)
 
 
-A = f"%a = mulf %x, %x : {TILE}\n  {summed('s', 'a')}"
+A = f"%a = remf %x, %three : {TILE}\n  {summed('s', 'a')}"
 B = f"%b = subf %a, %s_all : {TILE}\n  {summed('r', 'b')}"
 LAST = f"%y = mulf %b, %r_all : {TILE}"
 BODIES = {
@@ -107,6 +107,7 @@ BODIES = {
 def program(body: str) -> str:
     return f"""entry @k(%p: tile<ptr<f32>>, %q: tile<ptr<f32>>) {{
   %zero = constant <i32: 0> : tile<i32>
+  %three = constant <f32: 3.0> : {TILE}
   %pt = make_tensor_view %p, shape = [16, 16], strides = [16, 1] : {VIEW}
   %qt = make_tensor_view %q, shape = [16, 16], strides = [16, 1] : {VIEW}
   %pv = make_partition_view %pt : {PART}

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from tileir.analysis.effects import access_of
 from tileir.analysis.structure import Uses, home_of
 from tileir.ir import types as t
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.traits import ELEMENTWISE
-from tileir.ops import calls, core, division, extension, integer, misc, shapes
+from tileir.ops import calls, conversion, core, division, extension, floating, integer, misc, shapes
 
 INDEX_MAPPING = (shapes.Broadcast, shapes.Reshape, shapes.Permute, shapes.Extract)
 FREE = (core.Constant, core.Iota, shapes.Broadcast, shapes.Reshape)
@@ -26,6 +27,9 @@ CHEAP = (core.Offset, integer.AddI, integer.SubI, integer.MulI, *FREE)
 """Address arithmetic: repeated in each use rather than stored, so that LLVM sees neighbouring addresses."""
 MASKING = (integer.CmpI, integer.AndI, integer.OrI, integer.XOrI)
 """Mask arithmetic: repeated as well, if all its inputs are address arithmetic."""
+LIGHT = (floating.AddF, floating.SubF, floating.MulF, floating.NegF, floating.MaxF, floating.MinF, core.Select)
+MOST_STEPS = 3
+"""Light operations that are repeated in each use rather than stored."""
 RESHAPING = (shapes.Broadcast, shapes.Reshape)
 """Operations whose result may share the memory of their operand."""
 ALIASES = (misc.Assume, extension.OptimizationBarrier)
@@ -45,15 +49,16 @@ class Fusion:
     def __init__(self, body: Block, joint: Mapping[Op, Sequence[Op]] = MappingProxyType({})) -> None:
         self._uses = Uses(body.ops)
         self._joint = joint
-        self._root: dict[Op, Op] = {}
+        self._roots: dict[Op, frozenset[Op]] = {}
         operations = self.operations = [op for root in body.ops for op in root.walk()]
         self._indices: set[Op] = set()
         for op in operations:
             is_tile = isinstance(op, (*CHEAP, *MASKING)) and op.results[0].tile.count > 1
             if is_tile and all(map(self._is_index, op.operands)):
                 self._indices.add(op)
+        self._light = self._light_ones(operations)
         for op in reversed(operations):
-            self._root[op] = self._root_of(op)
+            self._roots[op] = self._roots_of(op)
         self._cut: set[Op] = set()
         self._cut_chains(operations)
 
@@ -84,7 +89,7 @@ class Fusion:
         op = value.op
         if op is None or op in self._cut:
             return False
-        return self._is_cheap(op) or self._root[op] is not op
+        return self._is_cheap(op) or op not in self._roots[op]
 
     def _is_cheap(self, op: Op) -> bool:
         return isinstance(op, CHEAP) or op in self._indices
@@ -128,26 +133,59 @@ class Fusion:
                 else:
                     depth[op.results[0]] = below + 1
 
-    def _root_of(self, op: Op) -> Op:
-        if not fusible(op):
-            return self.loop_of(op)
-        roots = {self._consumer_root(user, op) for user in self.users(op.results[0])}
-        return roots.pop() if len(roots) == 1 else op
+    def _light_ones(self, operations: list[Op]) -> set[Op]:
+        """Return the operations whose elements are computed from those of one loaded tile in a few light steps: as fast
+        as they would be written to memory and read again."""
+        steps: dict[Value, int] = {}
+        tiles: dict[Value, frozenset[Value]] = {}
+        found = set()
+        for op in operations:
+            if not isinstance(op, FREE) and op not in self._indices and not _is_light(op):
+                continue
+            result, is_light = op.results[0], _is_light(op)
+            read = [one for one in op.operands if one.tile.count == result.tile.count > 1]
+            steps[result] = is_light + sum(steps.get(one, 0) for one in read)
+            tiles[result] = frozenset().union(*(tiles.get(one, frozenset([one])) for one in read))
+            is_short = steps[result] <= MOST_STEPS and len(tiles[result]) == 1
+            if is_light and is_short and all(map(_is_loaded, tiles[result])):
+                found.add(op)
+        return found
 
-    def _consumer_root(self, user: Op, op: Op) -> Op:
-        """Return the root that a use leads to; one in another block or one that repeats costly work keeps the value
+    def _roots_of(self, op: Op) -> frozenset[Op]:
+        if not fusible(op):
+            return frozenset([self.loop_of(op)])
+        roots = frozenset().union(*(self._consumer_roots(user, op) for user in self.users(op.results[0])))
+        is_one = len(roots) == 1 or (op in self._light and op not in roots)
+        return roots if is_one else frozenset([op])
+
+    def _consumer_roots(self, user: Op, op: Op) -> frozenset[Op]:
+        """Return the roots that a use leads to; one in another block or one that repeats costly work keeps the value
         here."""
+        here = frozenset([op])
         if user.parent is not op.parent:
-            return op
+            return here
         if not fusible(user):
-            return self.loop_of(user)
-        root = self._root[user]
+            return frozenset([self.loop_of(user)])
+        roots = self._roots[user]
         # A divisor is looked at before anything is divided. Address arithmetic is repeated, what it divides is not.
         is_divisor = isinstance(user, division.DivI | division.RemI) and user.rhs is op.results[0]
         widens = isinstance(user, shapes.Broadcast) and user.result.type is not op.results[0].type
         is_in_address = isinstance(op, division.DivI | division.RemI) and self._is_cheap(user)
-        repeats = widens or is_divisor or is_in_address or self._is_cheap(root)
-        return op if repeats and not self._is_cheap(op) else root
+        repeats = widens or is_divisor or is_in_address or any(map(self._is_cheap, roots))
+        return here if repeats and not self._is_cheap(op) else roots
+
+
+def _is_loaded(value: Value) -> bool:
+    access = None if value.op is None else access_of(value.op)
+    return access is not None and not access.writes
+
+
+def _is_light(op: Op) -> bool:
+    """Return whether an operation is one instruction for many elements, of numbers that registers hold as they are."""
+    if isinstance(op, conversion.FToF):
+        source, target = op.operands[0].tile.number, op.results[0].tile.number
+        return source.bits >= 16 and source.bits < target.bits
+    return isinstance(op, LIGHT) and op.results[0].tile.element in (t.F32, t.F64)
 
 
 def fusible(op: Op) -> bool:

@@ -19,7 +19,7 @@ from tileir.cpu.analysis.joint_stores import joint_stores
 from tileir.cpu.analysis.live_extents import LiveExtents, live_extents
 from tileir.cpu.analysis.loads import Loads
 from tileir.cpu.analysis.reuse import Reuse
-from tileir.cpu.analysis.streams import Streams, signals, streams_of
+from tileir.cpu.analysis.streams import Prefetch, Streams, prefetches_of, signals, streams_of
 from tileir.cpu.emit.record import COLUMNS, JOINED_COLUMNS, CheckLevel
 from tileir.cpu.llvm.engine import Host
 from tileir.cpu.matmul.policy import ProductOp, ProductPlan, ProductPolicy
@@ -87,6 +87,8 @@ class FunctionPlan:
     """For a tile that an operation computes, the operands whose memory it may reuse."""
     products: Mapping[Op, ProductPlan]
     reductions: Mapping[Op, ReductionPlan]
+    prefetches: Mapping[Op, Prefetch]
+    """What is prefetched for accesses to boxes: nothing where tile blocks are joined."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +156,7 @@ def plan_of(
     placement = CallPlacement(entry.body)
     called = {op: placement.sizes.callee(op) for op in reachable(entry) if isinstance(op, Call)}
     return KernelPlan(
-        replace(body, products=products),
+        replace(body, products=products, prefetches={} if coarsening is not None else body.prefetches),
         {function.body: planner.function(function.body) for function in called.values()},
         frozenset(one for one in called.values() if placement.is_part(one) or (waits and may_wait(reachable(one)))),
         placement,
@@ -193,6 +195,7 @@ class _Planner:
             reused,
             self.products(fusion, loads, keeps=False)[0],
             {op: self._reduction(fusion, op) for op in fusion.operations if isinstance(op, _REDUCTIONS)},
+            {} if self.strict else prefetches_of(loads.regions.values()),
         )
 
     def _masked(self, fusion: Fusion, loads: Loads) -> frozenset[Value]:

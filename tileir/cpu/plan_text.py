@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from tileir.analysis.effects import MemoryAccess, access_of
 from tileir.cpu.analysis.fusion import fusible
 from tileir.cpu.analysis.loads import LoadPlacement
-from tileir.cpu.analysis.streams import next_place
 from tileir.cpu.emit.record import COLUMNS, CheckLevel
 from tileir.cpu.matmul.policy import ALL_COLUMNS, FEW, PanelPlan, PanelRoom, ProductOp
 from tileir.cpu.plan import FunctionPlan, KernelPlan, ReductionPlan, waits_for_others
@@ -118,7 +117,7 @@ def _access(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> I
         if access.result in function.masked:
             yield "under a mask where it is cut"
         if not any(access.result in op.operands for op in function.products):
-            yield from _next_one(plan, function, access)
+            yield from _next_one(function, access)
     else:
         is_later = function.fusion.loop_of(access.op) is not access.op
         yield f"{form}, written to memory" + " in the loop of a later store" * is_later
@@ -133,18 +132,16 @@ def _form(function: FunctionPlan, access: MemoryAccess) -> str:
 
 
 def _policy(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> Iterator[str]:
-    following = list(_next_one(plan, function, access))
-    if not following and access.op in plan.streams:
+    if access.op in plan.streams:
         yield "past the cache, if the launch stores much that it does not read"
-    yield from following
+    yield from _next_one(function, access)
 
 
-def _next_one(plan: KernelPlan, function: FunctionPlan, access: MemoryAccess) -> Iterator[str]:
-    is_single = plan.coarsening is None and not plan.strict
-    place = next_place(function.loads.regions[access.op]) if is_single else None
-    if place is not None:
-        whose = "iteration's" if place.turn else "tile block's, in a grid of one dimension,"
-        yield f"the next {whose} is prefetched meanwhile"
+def _next_one(function: FunctionPlan, access: MemoryAccess) -> Iterator[str]:
+    prefetch = function.prefetches.get(access.op)
+    if prefetch is not None:
+        whose = "iteration's" if prefetch.place.turn else "tile block's, in a grid of one dimension,"
+        yield f"the next {whose} is prefetched {'with a later store' if prefetch.store else 'meanwhile'}"
 
 
 # ---------------------------------------------------------------- products

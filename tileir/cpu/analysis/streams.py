@@ -10,7 +10,7 @@ tile block, which in a grid of one dimension mostly runs next on the same thread
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tileir.analysis.effects import accesses_of, own_effect, reachable
@@ -67,6 +67,54 @@ class NextPlace:
 
     distance: Expression
     turn: Turn | None
+
+
+@dataclass(frozen=True)
+class Prefetch:
+    """The prefetch of where an access goes next: in the loop of a later store, or its own."""
+
+    place: NextPlace
+    store: Op | None = None
+
+
+def prefetches_of(regions: Iterable[Region]) -> dict[Op, Prefetch]:
+    """Return what is prefetched for accesses in program order.
+
+    A loop that reads memory for the first time waits for it, and prefetches would wait with it. So of loads of the same
+    box only the last one prefetches, and a later store of as many elements does it in its stead.
+    """
+    found: dict[Op, Prefetch] = {}
+    last: dict[tuple, Region] = {}
+    for region in regions:
+        access, place = region.access, next_place(region)
+        if access.writes and not access.reads:
+            for load in last.values():
+                if found[load.access.op].store is None and _goes_along(region, load):
+                    found[load.access.op] = Prefetch(found[load.access.op].place, access.op)
+        if place is None:
+            continue
+        found[access.op] = Prefetch(place)
+        if access.reads:
+            key = _box_in_turn(region, place)
+            if key in last:
+                del found[last[key].access.op]
+            last[key] = region
+    return found
+
+
+def _box_in_turn(region: Region, place: NextPlace) -> tuple:
+    """Return the same for boxes that loops beside each other touch in the same order."""
+    terms = (
+        (tuple(Turn if isinstance(each, Turn) and each != place.turn else each for each in product), factor)
+        for product, factor in region.base.terms.items()
+    )
+    return region.base.constant, frozenset(terms), place, region.extents
+
+
+def _goes_along(store: Region, load: Region) -> bool:
+    """Return whether the loop of a store, which comes later, may prefetch for a load."""
+    is_like = store.is_box and store.extents == load.extents and store.bytes == load.bytes
+    return is_like and store.access.op.parent is load.access.op.parent
 
 
 def next_place(region: Region) -> NextPlace | None:

@@ -80,10 +80,10 @@ class Emitter:
     """The loads that read an element of memory only where it may be read."""
     streamed: set[ir.Instruction] = field(default_factory=set)
     """The stores that bypass the cache where they become vectors, which are aligned."""
-    ahead: dict[ir.Instruction, ir.Value] = field(default_factory=dict)
-    """For loads and stores, the distance in bytes to memory that is prefetched with them."""
-    _fetching: dict[ir.Value, tuple[int, set[Index]]] = field(default_factory=dict)
-    """The loop that prefetches memory at a distance, and the elements with which it does so."""
+    ahead: dict[ir.Instruction, tuple[ir.Value, ...]] = field(default_factory=dict)
+    """For loads and stores, the distances in bytes to memory that is prefetched with them."""
+    _fetching: dict[tuple[ir.Value, ...], tuple[int, set[Index]]] = field(default_factory=dict)
+    """The loop that prefetches memory at distances, and the elements with which it does so."""
     _rare: bool = False
     _loops: int = 0
     """Begun so far."""
@@ -241,15 +241,20 @@ class Emitter:
             self._independent.add(id(access))
         return access
 
-    def fetch_with(self, access: ir.Instruction, distance: ir.Value | None, index: Index) -> None:
-        """Prefetch memory at a distance in bytes with a load or store of the element at `index`, once, in the first
-        loop that has such an access."""
-        if distance is None or self._rare:
+    def fetch_with(self, access: ir.Instruction, distances: tuple[ir.Value, ...]) -> None:
+        """Prefetch memory at distances in bytes with a load or store."""
+        if distances and not self._rare:
+            self.ahead[access] = distances
+
+    def fetch_once(self, load: ir.Instruction, distances: tuple[ir.Value, ...], index: Index) -> None:
+        """Prefetch memory at distances with a load of the element at `index`, once, in the first loop that has such a
+        load."""
+        if not distances or self._rare:
             return
-        loop, fetched = self._fetching.setdefault(distance, (self._loops, set()))
+        loop, fetched = self._fetching.setdefault(distances, (self._loops, set()))
         if loop == self._loops and index not in fetched:
             fetched.add(index)
-            self.ahead[access] = distance
+            self.fetch_with(load, distances)
 
     @contextmanager
     def when(self, condition: ir.Value, likely: bool | None = None) -> Iterator[None]:

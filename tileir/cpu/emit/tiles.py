@@ -110,8 +110,8 @@ class Window(Tile):
     """The address as an i64; 0 for a copy in the arena, which LLVM must see as private."""
     place: ir.DIValue | None = None
     """The location of the reading code, if memory belongs to an operation and code records its instructions' lines."""
-    ahead: ir.Value | None = None
-    """The distance in bytes to memory that is prefetched while this is read or written, an i64."""
+    ahead: tuple[ir.Value, ...] = ()
+    """The distances in bytes to memory that is prefetched while this is read or written, i64."""
 
     def address(self, emit: Emitter, index: Index) -> ir.Value:
         offset = distance(emit.builder, index, self.strides)
@@ -126,13 +126,13 @@ class Window(Tile):
     def _read(self, emit: Emitter, index: Index) -> Num:
         address = self.address(emit, index)
         loaded = emit.builder.load(address, typ=memory_type(self.element), align=self.element.byte_size)
-        emit.fetch_with(loaded, self.ahead, index)
+        emit.fetch_once(loaded, self.ahead, index)
         return from_memory(emit.builder, self.element, emit.independent(loaded))
 
     def put(self, emit: Emitter, index: Index, number: Num) -> ir.Instruction:
         value = to_memory(emit.builder, number)
         stored = emit.builder.store(value, self.address(emit, index), align=self.element.byte_size)
-        emit.fetch_with(stored, self.ahead, index)
+        emit.fetch_with(stored, self.ahead)
         return emit.independent(stored)
 
 
@@ -155,7 +155,7 @@ class MaskedWindow(ExpressionTile):
         inside = builder.icmp_unsigned("<", index[-1], end)
         loaded = builder.load(builder.select(inside, place, self._elsewhere), typ=kind, align=align)
         emit.guarded[loaded] = GuardedLoad(place, inside, self._outside)
-        emit.fetch_with(loaded, self.window.ahead, index)
+        emit.fetch_once(loaded, self.window.ahead, index)
         return from_memory(builder, self.element, emit.independent(loaded))
 
     def _end(self, emit: Emitter, row: Index) -> ir.Value:

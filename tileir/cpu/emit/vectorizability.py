@@ -62,7 +62,7 @@ class BlockLoop:
     """The loads of elements that may be outside of what may be read."""
     streamed: Set[op.Instruction]
     """The stores whose vectors bypass the cache: they are aligned from `begin` on."""
-    ahead: Mapping[op.Instruction, ir.Value]
+    ahead: Mapping[op.Instruction, tuple[ir.Value, ...]]
     """The distances in bytes to memory that is prefetched with accesses."""
 
     @cached_property

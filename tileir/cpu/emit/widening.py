@@ -320,12 +320,13 @@ class _Body:
 
     def _prefetch(self, each: op.Instruction, place: ir.Value, element: ir.Type, copy: int) -> None:
         """Prefetch what lies ahead of a copy of an access to neighbours, a line of the cache at a time."""
-        distance, builder, size = self._code.loop.ahead.get(each), self._builder, byte_size(element) * self._lanes_each
-        if distance is None or self._mask is not None or self._guards or copy * size % CACHE_LINE:
+        builder, size = self._builder, byte_size(element) * self._lanes_each
+        if self._mask is not None or self._guards or copy * size % CACHE_LINE:
             return
-        for line in range(0, size, CACHE_LINE):
-            further = builder.add(self._code.fixed(distance), I64(line)) if line else self._code.fixed(distance)
-            prefetch(builder, builder.gep(place, [further], source_etype=I8))
+        for distance in map(self._code.fixed, self._code.loop.ahead.get(each, ())):
+            for line in range(0, size, CACHE_LINE):
+                further = builder.add(distance, I64(line)) if line else distance
+                prefetch(builder, builder.gep(place, [further], source_etype=I8))
 
     def _places(self, like: op.GEPInstr | None, base: ir.Value, index: ir.Value) -> ir.Value:
         """Return an address for each lane."""

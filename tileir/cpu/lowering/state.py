@@ -182,6 +182,8 @@ class Lowering:
     """Memories in the table of bounds: pointer parameters, then globals."""
     counters: Counters | None = None
     """Set if the code is to count what it runs."""
+    fetched: dict[Op, list[ir.Value]] = field(default_factory=dict)
+    """For stores to come, the addresses from which on memory is prefetched with them."""
     joined: JoinedBlocks | None = None
     """Set if the code runs several tile blocks as one (`cpu.analysis.coarsening`)."""
     scratch: dict[tuple[str, int], ir.Value] = field(default_factory=dict)

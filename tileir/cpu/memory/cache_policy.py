@@ -5,7 +5,8 @@ moves twice. A store that bypasses the cache moves it once, but who reads it nex
 pays for more than fits in a cache, and not for data just read. Lines go to memory one whole one after the other; the
 ends of rows, which share their lines, go through the cache.
 
-The first loop that reads or writes a box prefetches that of the next iteration or tile block. Prefetches may be wrong.
+A loop that reads or writes a box prefetches that of the next iteration or tile block (`cpu.analysis.streams`).
+Prefetches may be wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.expressions import Expression
 from tileir.analysis.structure import enclosing_loop
 from tileir.analysis.symbols import GridExtent, ScalarParameter
-from tileir.cpu.analysis.streams import NextPlace, next_place
+from tileir.cpu.analysis.streams import NextPlace
 from tileir.cpu.emit.elements import I1, I8, I32, I64, is_number
 from tileir.cpu.emit.emitter import Emitter, Index, least
 from tileir.cpu.emit.tiles import Tile, Window, fill, scalar, wide
@@ -54,10 +55,17 @@ class BoxStore:
     access: MemoryAccess
     tile: Tile
     box: Box
+    next_own: tuple[ir.Value, ...] = ()
+    """The distance to the box that the store writes next, in bytes, if that is known."""
 
     @property
     def memory(self) -> Window:
         return self.box.window
+
+    @property
+    def cached(self) -> Window:
+        """The memory as it is written through the cache."""
+        return replace(self.memory, ahead=self.memory.ahead + self.next_own)
 
 
 def write_tile(lowering: Lowering, store: BoxStore) -> None:
@@ -65,7 +73,7 @@ def write_tile(lowering: Lowering, store: BoxStore) -> None:
     emit, memory, tile = lowering.emit, store.memory, store.tile
     dim = row_dimension(memory, _SHORT)
     if dim is None or not _has_rows(tile, dim) or not may_stream(lowering, store.access):
-        fill(emit, memory, tile)
+        fill(emit, store.cached, tile)
         return
     assert isinstance(tile, Window), "it has rows"
     length = I64(memory.type.shape[dim] * memory.element.byte_size)
@@ -77,7 +85,7 @@ def write_tile(lowering: Lowering, store: BoxStore) -> None:
         with past:
             emit.loop_nest(rows_along(memory.type.shape, dim), copy)
         with through, emit.one_way():
-            fill(emit, memory, tile)
+            fill(emit, store.cached, tile)
 
 
 def write_rows(lowering: Lowering, targets: Sequence[BoxStore], dim: int, counts: Sequence[ir.Value]) -> None:
@@ -100,7 +108,8 @@ def put_each(emit: Emitter, targets: Sequence[BoxStore], index: Index, past: boo
     """Compute an element of each tile, then write them all; `past` the cache where they become vectors."""
     numbers = [target.tile.at(emit, index) for target in targets]
     for target, number in zip(targets, numbers):
-        stored = target.memory.put(emit, index, number)
+        memory = target.memory if past else target.cached
+        stored = memory.put(emit, index, number)
         emit.streamed.update([stored] if past else ())
 
 
@@ -132,9 +141,8 @@ def _write_lines(
 
 
 def may_stream(lowering: Lowering, store: MemoryAccess) -> bool:
-    """Return whether a store may bypass the cache, its processor can do it, and its target is not prefetched."""
-    is_right = store.op in lowering.plan.streams and _prefetched_place(lowering, store) is None
-    return is_right and lowering.emit.module.triple.startswith("x86_64")
+    """Return whether a store may bypass the cache, and its processor can do it."""
+    return store.op in lowering.plan.streams and lowering.emit.module.triple.startswith("x86_64")
 
 
 def row_dimension(memory: Window, least: int = _ROW) -> int | None:
@@ -153,12 +161,13 @@ def _has_rows(tile: Tile, dim: int) -> bool:
 def worth_while(lowering: Lowering, targets: Sequence[BoxStore]) -> ir.Value:
     """Emit a test of whether the launch stores much, rows are aligned, those of all targets begin at the same place in
     a line, and no array that it reads begins where one of them does."""
-    builder, blocks, found = lowering.builder, lowering.blocks(), I1(1)
+    builder, found = lowering.builder, I1(1)
+    times, share = _times(lowering, targets[0].access.op)
     first, loose, apart = targets[0].memory, I64(0), I64(0)
     for target in targets:
         memory, size = target.memory, target.memory.element.byte_size
         enough = -(-lowering.plan.least_streamed // (memory.type.count * size))
-        found = builder.and_(found, builder.icmp_unsigned(">=", blocks, I64(enough)))
+        found = builder.and_(found, builder.icmp_unsigned(">=", times, builder.mul(share, I64(enough))))
         own, read = lowering.plan.streams[target.access.op]
         for position in sorted(read):
             other = builder.icmp_unsigned("!=", lowering.slot(position), lowering.slot(own))
@@ -171,6 +180,25 @@ def worth_while(lowering: Lowering, targets: Sequence[BoxStore]) -> ir.Value:
             apart = builder.or_(apart, builder.mul(builder.sub(stride, other), I64(size)))
     wrong = builder.or_(builder.and_(loose, I64(_PIECE - 1)), builder.and_(apart, I64(CACHE_LINE - 1)))
     return builder.and_(found, builder.icmp_unsigned("==", wrong, I64(0)))
+
+
+def _times(lowering: Lowering, op: Op) -> tuple[ir.Value, ir.Value]:
+    """Return how often an operation runs in a launch, as a fraction: its loops may have a step."""
+    builder, times, share = lowering.builder, lowering.blocks(), I64(1)
+    loop = enclosing_loop(op)
+    while loop is not None:
+        if isinstance(loop, For):
+            lower, upper, step = (_number(lowering, value) for value in (loop.lower, loop.upper, loop.step))
+            times = builder.mul(times, builder.sub(upper, lower))
+            share = builder.mul(share, step)
+        loop = enclosing_loop(loop)
+    return times, share
+
+
+def _number(lowering: Lowering, value: Value) -> ir.Value:
+    """Return a scalar integer read as signed, as an i64."""
+    number = wide(lowering.builder, scalar(lowering.emit, lowering.tile(value)))
+    return number if number.type == I64 else lowering.builder.sext(number, I64)
 
 
 # ---------------------------------------------------------------- copies past the cache
@@ -212,21 +240,33 @@ def _copy(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, size: int) 
 # ---------------------------------------------------------------- prefetching
 
 
-def _prefetched_place(lowering: Lowering, store: MemoryAccess) -> NextPlace | None:
-    """Return where a store writes next, if that is prefetched: not where tile blocks are joined."""
-    is_single = lowering.joined is None and not lowering.joined_first and not lowering.strict
-    return next_place(lowering.loads.regions[store.op]) if is_single else None
-
-
 def with_prefetches(lowering: Lowering, access: MemoryAccess, box: Box) -> Box:
-    """Return a box whose first reader or writer prefetches the box of the next iteration or tile block, if it is known
-    where that is and there is one."""
-    place = _prefetched_place(lowering, access)
-    if place is None:
+    """Return a loaded box whose first reader prefetches the box of the next iteration or tile block, or leave that to a
+    later store."""
+    prefetch = lowering.here.prefetches.get(access.op)
+    if prefetch is None:
         return box
-    distance, goes_on = _emitted(lowering, access.op, place.distance), _goes_on(lowering, access.op, place)
-    ahead = lowering.builder.select(goes_on, distance, I64(0))
-    return replace(box, window=replace(box.window, ahead=ahead))
+    builder, ahead = lowering.builder, _ahead(lowering, access.op, prefetch.place)
+    if prefetch.store is None:
+        return replace(box, window=replace(box.window, ahead=(ahead,)))
+    place = builder.add(builder.ptrtoint(box.window.base, I64), ahead)
+    lowering.fetched.setdefault(prefetch.store, []).append(place)
+    return box
+
+
+def box_store(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) -> BoxStore:
+    """Return a store that also prefetches what loads have left to it."""
+    op, builder, prefetch = access.op, lowering.builder, lowering.here.prefetches.get(access.op)
+    first = builder.ptrtoint(box.window.base, I64)
+    others = tuple(builder.sub(place, first) for place in lowering.fetched.pop(op, ()))
+    own = () if prefetch is None else (_ahead(lowering, op, prefetch.place),)
+    return BoxStore(access, tile, replace(box, window=replace(box.window, ahead=others)), own)
+
+
+def _ahead(lowering: Lowering, op: Op, place: NextPlace) -> ir.Value:
+    """Return the distance in bytes to the box of the next iteration or tile block; 0 if there is none."""
+    distance, goes_on = _emitted(lowering, op, place.distance), _goes_on(lowering, op, place)
+    return lowering.builder.select(goes_on, distance, I64(0))
 
 
 def _goes_on(lowering: Lowering, op: Op, place: NextPlace) -> ir.Value:

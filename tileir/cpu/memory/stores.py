@@ -30,9 +30,9 @@ from tileir.cpu.lowering.products import forget_written
 from tileir.cpu.lowering.state import JoinedBlocks, Lowering
 from tileir.cpu.memory.cache_policy import (
     BoxStore,
+    box_store,
     put_each,
     row_dimension,
-    with_prefetches,
     write_rows,
     write_tile,
 )
@@ -75,7 +75,7 @@ def store(lowering: Lowering, access: MemoryAccess) -> None:
     tile, where = _stored(lowering, access), located(lowering, access)
     check(lowering, access, where)
     if isinstance(where, Box):
-        _store_box(lowering, BoxStore(access, tile, with_prefetches(lowering, access, where)))
+        _store_box(lowering, box_store(lowering, access, tile, where))
     elif isinstance(where, MemoryRows):
         _store_rows(lowering, access, tile, where)
     else:
@@ -190,7 +190,7 @@ def _write_part(emit: Emitter, box: Box, copy: Tile) -> None:
 def _box_store(lowering: Lowering, access: MemoryAccess) -> BoxStore:
     box = located(lowering, access)
     assert isinstance(box, Box), "joint stores and longer tiles are boxes"
-    return BoxStore(access, _stored(lowering, access), with_prefetches(lowering, access, box))
+    return box_store(lowering, access, _stored(lowering, access), box)
 
 
 def _store_joined(lowering: Lowering, joined: JoinedBlocks, stores: Sequence[BoxStore]) -> None:

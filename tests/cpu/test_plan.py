@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import tileir
-from tests.cpu.anew import plan_of_text, planned
+from tests.cpu.anew import planned
 from tests.cpu.test_deferred_products import program
 from tests.cpu.test_joint_stores import step
+from tests.cpu.test_prefetch import program as rows_in_pieces
 from tests.thorough import sampled
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.llvm.engine import Host
@@ -79,6 +80,7 @@ USES: dict[str, tuple[str, str, Callable[[KernelPlan], object]]] = {
     "live extents": (program(), "k", lambda plan: plan.body.live),
     "joined tile blocks": (text_of_example("saxpy"), "saxpy", lambda plan: plan.coarsening),
     "streams": (text_of_example("vector_add"), "vector_add", lambda plan: plan.streams),
+    "prefetches": (rows_in_pieces(), "k", lambda plan: plan.body.prefetches),
     "kept panels": (program(), "k", lambda plan: plan.keeps_panels),
     "deferred products": (
         program(),
@@ -99,5 +101,6 @@ def test_cut_tiles_are_read_under_a_mask_where_vectors_have_masks() -> None:
 @pytest.mark.parametrize("strategy", USES)
 def test_a_plan_without_a_strategy_has_none_of_it(strategy: str) -> None:
     text, name, uses = USES[strategy]
-    assert uses(plan_of_text(text, name=name))
-    assert not uses(plan_of_text(text, strategy, name=name))
+    entry = tileir.parse(text)[name].entry
+    assert uses(plan_of(entry, CheckLevel.ON, SERVER))
+    assert not uses(plan_of(entry, CheckLevel.ON, SERVER, without=[strategy]))

@@ -40,6 +40,7 @@ STRATEGIES = {
     "live extents": "what a store leaves out at the border of a tensor is not computed",
     "joined tile blocks": "neighbouring tile blocks run as one with longer tiles",
     "streams": "large stores bypass the cache",
+    "prefetches": "rows of the next iteration or tile block are prefetched",
     "deferred products": "tiles of several iterations are multiplied at once",
     "kept panels": "packed tiles stay for the next tile blocks",
     "rows of zeros": "blocks of rows at the end of a gathered left factor that are zeros are not multiplied",
@@ -164,7 +165,7 @@ def plan_of(
         target,
         waits,
         coarsening,
-        {} if "streams" in off else streams,
+        streams if target.is_x86 and "streams" not in off else {},
         keeps and any(plan.panels for plan in products.values()),
         band,
     )
@@ -195,7 +196,7 @@ class _Planner:
             reused,
             self.products(fusion, loads, keeps=False)[0],
             {op: self._reduction(fusion, op) for op in fusion.operations if isinstance(op, _REDUCTIONS)},
-            {} if self.strict else prefetches_of(loads.regions.values()),
+            {} if self.strict or "prefetches" in self.off else prefetches_of(loads.regions.values()),
         )
 
     def _masked(self, fusion: Fusion, loads: Loads) -> frozenset[Value]:

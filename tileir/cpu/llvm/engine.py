@@ -70,6 +70,11 @@ class Host:
         return self.triple.startswith(("aarch64", "arm64"))
 
     @property
+    def is_x86(self) -> bool:
+        """True on x86-64."""
+        return self.triple.startswith("x86_64")
+
+    @property
     def has_masks(self) -> bool:
         """True if vectors can be loaded and stored under a mask, and gathered (AVX-512)."""
         return self.vector_bits == 512

@@ -76,7 +76,7 @@ def integer_product(lhs: Signedness, rhs: Signedness, depth: int, lanes: int, ho
     if depth < 2 or depth > EXACT_DEPTH:
         return Product(t.I64, 1, I64, I64, _integers)
     if depth < 4 or lanes < 4 or not host.has_int8_dot:
-        return Product(t.I16, 2, I32, I32, _x86_i16_pairs if host.triple.startswith("x86_64") else _i16_pairs)
+        return Product(t.I16, 2, I32, I32, _x86_i16_pairs if host.is_x86 else _i16_pairs)
     if host.is_arm:
         return Product(t.I8, 4, I32, I32, _NEON_BYTES[lhs, rhs])
     step = _bytes if rhs is Signedness.SIGNED else _bytes_swapped

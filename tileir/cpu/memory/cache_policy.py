@@ -72,7 +72,7 @@ def write_tile(lowering: Lowering, store: BoxStore) -> None:
     """Write every element of a tile: past the cache if it pays and the tile lies in the arena."""
     emit, memory, tile = lowering.emit, store.memory, store.tile
     dim = row_dimension(memory, _SHORT)
-    if dim is None or not _has_rows(tile, dim) or not may_stream(lowering, store.access):
+    if dim is None or not _has_rows(tile, dim) or store.access.op not in lowering.plan.streams:
         fill(emit, store.cached, tile)
         return
     assert isinstance(tile, Window), "it has rows"
@@ -94,7 +94,7 @@ def write_rows(lowering: Lowering, targets: Sequence[BoxStore], dim: int, counts
     emit, builder = lowering.emit, lowering.builder
     with emit.when(some(builder, counts)):
         is_even = len({target.memory.element.byte_size for target in targets}) == 1
-        if not is_even or not all(may_stream(lowering, target.access) for target in targets):
+        if not is_even or not all(target.access.op in lowering.plan.streams for target in targets):
             _write_lines(emit, targets, dim, counts)
             return
         with builder.if_else(worth_while(lowering, targets)) as (past, through), emit.one_way():
@@ -138,11 +138,6 @@ def _write_lines(
             put_each(emit, targets, moved(index, dim, position), past)
 
     emit.loop_nest(rows, row)
-
-
-def may_stream(lowering: Lowering, store: MemoryAccess) -> bool:
-    """Return whether a store may bypass the cache, and its processor can do it."""
-    return store.op in lowering.plan.streams and lowering.emit.module.triple.startswith("x86_64")
 
 
 def row_dimension(memory: Window, least: int = _ROW) -> int | None:

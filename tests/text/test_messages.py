@@ -324,6 +324,13 @@ def test_a_tensor_view_ends_without_a_comma(type: str) -> None:
         ("entry @k(%p: tensor<?xf32>) { return }", "write 'tile<ptr<f32>>'"),
         ("entry @k() {\n  %x = constant <f32: 1.0> : vector<8xf32>\n  return\n}", "write 'tile<8xf32>'"),
         ("entry @k(%n: tile<i32>) { return %n : tile<i32> }", "an entry returns nothing: store the value"),
+        (
+            'entry @k(%n: tile<i32>) { %m = "addi"(%n, %n) : (tile<i32>, tile<i32>) -> tile<i32> }',
+            'write \'"cuda_tile.addi"',
+        ),
+        ("entry @k(%n: tile<i32>) {\n  m = addi %n, %n : tile<i32>\n  return\n}", "write '%m'"),
+        ("entry @k(%n: tile<i32>) {\n  x, y, z = get_tile_block_id : tile<i32>\n  return\n}", "write '%x'"),
+        ("entry @k() {\n  %x = constant <f32: .5> : tile<f32>\n  return\n}", "such as 0.5"),
         ("entry @k(%n: tile<i32>) { return %n }", "'return' alone in an entry, which stores its results"),
     ],
 )

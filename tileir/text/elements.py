@@ -31,6 +31,8 @@ _COMMENT = re.compile(r"//[^\n]*")
 _ROW = re.compile(r"\[([^\[\]]*)\]")
 _BLANKS = re.compile(r"\s+")
 _ITEM = re.compile(r"[\[\],]|[^\[\],\s]+(?:\s+[^\[\],\s]+)*")
+_NEXT_ITEM = re.compile(r"(?<=[^-\s])\s+(\S+)")
+"""An item behind another one without a comma between them."""
 _INTEGER = re.compile(rf"-?(?:{INTEGER})", re.ASCII)
 _DECIMAL = re.compile(r"-?\s*\d+\.\d*(?:[eE][-+]?\d+)?", re.ASCII)
 _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+", re.ASCII)
@@ -221,6 +223,9 @@ def _shape(reader: Reader, literal: Literal) -> tuple[int, ...]:
             continue
         if not expect_item and token != "]":
             reader.expected_at(begin, token, "',' or ']'")
+        forgotten = _NEXT_ITEM.search(token)
+        if forgotten is not None:
+            reader.expected_at(begin + forgotten.start(1), forgotten[1], "',' or ']'")
         if token == "[":
             open_lists.append([])
             if len(open_lists) > MAX_NESTING:

@@ -29,6 +29,7 @@ _CHARACTERS = {
     "#": "comments begin with //",
     "/": "comments begin with //, and end with the line",
     ";": "an operation ends without a mark: leave it out",
+    ".": "a number has digits in front of its point, such as 0.5",
     "%": "a name is of ASCII letters, digits, _, $, . and -, such as %x",
     "\u201c": 'a string begins and ends with "',
 }

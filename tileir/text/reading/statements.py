@@ -131,6 +131,10 @@ class StatementReader(ValueReader):
             message = f"expected an operation that has a meaning, got '{bare}', which early documents only mention"
             self.fail(codes.REFUSED_OP, message, got=bare)
         hint = foreign_hint(bare) or operation_hint(bare)
+        if name in spellings():  # quoted, in the generic form
+            hint = f"write '\"{PREFIX}{name}\"', or {name} without quotes"
+        elif self.tokens[self.index + 1] in ("=", ","):
+            hint = f"the name of a value begins with %: write '%{name}'"
         got = shown_token(name)
         self.fail(codes.UNKNOWN_OP, f"expected an operation, got the unknown name {got}", hint=hint, got=got)
 

@@ -154,7 +154,7 @@ def lower(module: ir.Module, name: str, op: Op) -> None:
     builder = ir.IRBuilder(start)
     status = builder.alloca(I32)
     builder.store(I32(0), status)
-    emit = Emitter(module, function, builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, status)
+    emit = Emitter(function, host(), builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, status)
     block = op.parent
     assert block is not None
     plan = plan_of(Entry.build(sym_name=name, body=block), CheckLevel.OFF, host())

@@ -13,11 +13,10 @@ from llvmlite import ir
 
 import tileir
 from tests.thorough import sampled
-from tileir.cpu.emit import emitter
 from tileir.cpu.emit.elements import FLOAT, I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
 from tileir.cpu.emit.vectorizability import GuardedLoad, WideFunction, byte_size
-from tileir.cpu.llvm.engine import Loaded, host, object_code
+from tileir.cpu.llvm.engine import Host, Loaded, host, object_code
 
 WIDTHS = [128, 256, 512]
 COUNTS = [1, 2, 3, 7, 8, 16, 24, 63, 64, 65, 100, 256, 300]
@@ -25,15 +24,14 @@ Body = Callable[[Emitter, ir.Value, ir.Value, ir.Value], None]
 
 
 @pytest.fixture(params=WIDTHS)
-def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Bits of a vector; code for wider ones than this machine's is never run."""
+def processor(request: pytest.FixtureRequest) -> Host:
+    """A processor by the bits of its vectors; code for wider ones than this machine's is never run."""
     if request.param > host().vector_bits:
         pytest.skip("this machine has no vectors that wide")
-    monkeypatch.setattr(emitter, "host", lambda: dataclasses.replace(host(), vector_bits=request.param))
-    return request.param
+    return dataclasses.replace(host(), vector_bits=request.param)
 
 
-def module(count: int | None, body: Body) -> ir.Module:
+def module(count: int | None, body: Body, processor: Host | None = None) -> ir.Module:
     """A function of two addresses and a number of iterations, which is known if `count` is."""
     made = ir.Module("loop")
     made.triple = host().triple
@@ -42,7 +40,7 @@ def module(count: int | None, body: Body) -> ir.Module:
     builder = ir.IRBuilder(start)
     status = builder.alloca(I32)
     builder.store(I32(0), status)
-    emit = Emitter(made, function, builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, status)
+    emit = Emitter(function, processor or host(), builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, status)
     source, target, iterations = function.args
     emit.loop_nest([iterations if count is None else count], lambda at: body(emit, source, target, at[0]))
     builder.branch(leave)
@@ -71,11 +69,11 @@ def store(emit: Emitter, value: ir.Value, base: ir.Value, index: ir.Value, size:
     emit.independent(emit.builder.store(value, place, align=size))
 
 
-def check(body: Body, expected: Callable[[np.ndarray, int], np.ndarray], source: np.ndarray) -> None:
+def check(body: Body, expected: Callable[[np.ndarray, int], np.ndarray], source: np.ndarray, processor: Host) -> None:
     """The results of a loop for every count, known or not; nothing beyond the last iteration is touched."""
     for count in COUNTS:
         for known in (count, None):
-            made = module(known, body)
+            made = module(known, body, processor)
             wanted = expected(source, count)
             found = np.full(len(wanted) + 8, 77, wanted.dtype)
             run(made, source, found, count)
@@ -92,38 +90,38 @@ def numbers(dtype: type, length: int = 1300) -> np.ndarray:
 # ---------------------------------------------------------------- what has a form for vectors
 
 
-def test_lanes_side_by_side(width: int) -> None:
+def test_lanes_side_by_side(processor: Host) -> None:
     def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
         store(emit, emit.builder.fmul(load(emit, source, at), FLOAT(3.0)), target, at)
 
-    check(body, lambda source, count: source[:count] * np.float32(3), numbers(np.float32))
+    check(body, lambda source, count: source[:count] * np.float32(3), numbers(np.float32), processor)
 
 
-def test_elements_of_several_sizes(width: int) -> None:
+def test_elements_of_several_sizes(processor: Host) -> None:
     def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
         store(emit, emit.builder.sext(load(emit, source, at, I8, 1), I64), target, at, 8)
 
-    check(body, lambda source, count: source[:count].astype(np.int64), numbers(np.int8))
+    check(body, lambda source, count: source[:count].astype(np.int64), numbers(np.int8), processor)
 
 
-def test_the_position_itself_is_a_number(width: int) -> None:
+def test_the_position_itself_is_a_number(processor: Host) -> None:
     def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
         builder = emit.builder
         grown = builder.sub(builder.shl(builder.trunc(at, I32), I32(1)), I32(5))
         store(emit, builder.xor(grown, I32(3)), target, at)
 
-    check(body, lambda source, count: (np.arange(count, dtype=np.int32) * 2 - 5) ^ 3, numbers(np.int32))
+    check(body, lambda source, count: (np.arange(count, dtype=np.int32) * 2 - 5) ^ 3, numbers(np.int32), processor)
 
 
-def test_what_is_the_same_in_all_iterations_is_read_once(width: int) -> None:
+def test_what_is_the_same_in_all_iterations_is_read_once(processor: Host) -> None:
     def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
         first = load(emit, source, I64(1), I32)
         store(emit, emit.builder.add(load(emit, source, at, I32), first), target, at)
 
-    check(body, lambda source, count: source[:count] + source[1], numbers(np.int32))
+    check(body, lambda source, count: source[:count] + source[1], numbers(np.int32), processor)
 
 
-def test_choices(width: int) -> None:
+def test_choices(processor: Host) -> None:
     def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
         builder, number = emit.builder, load(emit, source, at, I32)
         even = builder.icmp_signed("==", builder.urem(at, I64(2)), I64(0))
@@ -135,10 +133,10 @@ def test_choices(width: int) -> None:
         chosen = (np.arange(count) % 2 == 0) & (source[:count] < 10)
         return np.where(chosen, (source[:count].view(np.uint32) // 4).view(np.int32), -1)
 
-    check(body, expected, numbers(np.int32))
+    check(body, expected, numbers(np.int32), processor)
 
 
-def test_functions_one_of_which_takes_a_flag(width: int) -> None:
+def test_functions_one_of_which_takes_a_flag(processor: Host) -> None:
     def body(emit: Emitter, source: ir.Value, target: ir.Value, at: ir.Value) -> None:
         builder, number = emit.builder, load(emit, source, at, I32)
         names = {"llvm.umax.i32": [I32, I32], "llvm.abs.i32": [I32, I1]}
@@ -148,7 +146,7 @@ def test_functions_one_of_which_takes_a_flag(width: int) -> None:
         size = builder.call(emit.module.globals["llvm.abs.i32"], [number, I1(0)])
         store(emit, builder.call(emit.module.globals["llvm.umax.i32"], [size, I32(50)]), target, at)
 
-    check(body, lambda source, count: np.maximum(np.abs(source[:count]), 50), numbers(np.int32))
+    check(body, lambda source, count: np.maximum(np.abs(source[:count]), 50), numbers(np.int32), processor)
 
 
 # ---------------------------------------------------------------- places
@@ -209,7 +207,7 @@ def test_elements_stored_a_distance_apart_are_stored_one_by_one() -> None:
     assert not is_widened(made)
 
 
-def test_a_function_that_has_forms_for_vectors(width: int) -> None:
+def test_a_function_that_has_forms_for_vectors(processor: Host) -> None:
     def wide(scalar: WideFunction, lanes: int) -> ir.Function:
         vector = ir.VectorType(FLOAT, lanes)
         made = ir.Function(scalar.module, ir.FunctionType(vector, [vector]), f"{scalar.name}.{lanes}")
@@ -225,7 +223,7 @@ def test_a_function_that_has_forms_for_vectors(width: int) -> None:
             builder.ret(builder.fadd(function.args[0], function.args[0]))
         store(emit, emit.builder.call(function, [load(emit, source, at)]), target, at)
 
-    check(body, lambda source, count: 2 * source[:count], numbers(np.float32))
+    check(body, lambda source, count: 2 * source[:count], numbers(np.float32), processor)
 
 
 # ---------------------------------------------------------------- loads under a condition
@@ -233,7 +231,7 @@ def test_a_function_that_has_forms_for_vectors(width: int) -> None:
 
 @pytest.mark.parametrize("element", sampled([I8, I32, I64, FLOAT], 2))
 @pytest.mark.parametrize("step", [0, 1, 3, None])
-def test_what_a_condition_leaves_out_is_not_read(step: int | None, element: ir.Type, width: int) -> None:
+def test_what_a_condition_leaves_out_is_not_read(step: int | None, element: ir.Type, processor: Host) -> None:
     """The addresses of the lanes left out lead nowhere."""
     size, place = byte_size(element), 200
     dtype = {FLOAT: np.float32}.get(element, np.dtype(f"i{size}"))
@@ -259,7 +257,7 @@ def test_what_a_condition_leaves_out_is_not_read(step: int | None, element: ir.T
 
     source = numbers(np.int32, 4000)
     for count in COUNTS:
-        made = module(count, body)
+        made = module(count, body, processor)
         found = np.full(count + 8, 77, dtype)
         run(made, source, found, count)
         assert found[:count].tobytes() == expected(source, count).astype(dtype).tobytes()
@@ -270,13 +268,14 @@ def test_what_a_condition_leaves_out_is_not_read(step: int | None, element: ir.T
 
 
 @pytest.mark.parametrize("place", [0, 1, 15, 16, 31, 32, 63, 64, 98, 99])
-def test_a_cell_collects_from_all_lanes(place: int, width: int) -> None:
+def test_a_cell_collects_from_all_lanes(place: int, processor: Host) -> None:
     made = ir.Module("loop")
     made.triple = host().triple
     function = ir.Function(made, ir.FunctionType(I32, [PTR, PTR, I64]), "f")
     start, leave = function.append_basic_block("start"), function.append_basic_block("exit")
     builder = ir.IRBuilder(start)
-    emit = Emitter(made, function, builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, builder.alloca(I32))
+    memory = builder.alloca(I64, ARENA_ALIGNMENT // 8)
+    emit = Emitter(function, processor, builder, memory, leave, builder.alloca(I32))
     source, target, count = function.args
     found, least = emit.stack(I1), emit.stack(I64)
     builder.store(I1(0), found)
@@ -364,7 +363,7 @@ def test_a_constant_without_a_number_is_none() -> None:
         nothing = ir.Constant(I64, None)
         store(emit, builder.add(number, builder.trunc(builder.mul(at, nothing), I32)), target, at)
 
-    check(body, lambda source, count: source[:count], numbers(np.int32))
+    check(body, lambda source, count: source[:count], numbers(np.int32), host())
 
 
 def test_iterations_that_are_not_marked_stay_in_order() -> None:

@@ -34,7 +34,7 @@ from tileir.cpu.emit.record import (
 )
 from tileir.cpu.emit.vectorizability import BlockLoop, GuardedLoad
 from tileir.cpu.emit.widening import widen
-from tileir.cpu.llvm.engine import host
+from tileir.cpu.llvm.engine import Host
 from tileir.cpu.llvm.metadata import DebugLines
 from tileir.cpu.llvm.printing import NativeFunction
 from tileir.host import limits
@@ -55,10 +55,10 @@ Extent = Any
 
 @dataclass
 class Emitter:
-    """`builder` stands where code goes next; `block` names the arguments of the running tile block."""
+    """`builder` stands where code goes next; `target` is the processor that the code is for."""
 
-    module: ir.Module
     function: ir.Function
+    target: Host
     builder: ir.IRBuilder
     arena: ir.Value
     exit: ir.Block
@@ -96,6 +96,10 @@ class Emitter:
 
     def __post_init__(self) -> None:
         self.counts_changes = self.coroutine is not None
+
+    @property
+    def module(self) -> ir.Module:
+        return self.function.module
 
     # ------------------------------------------------------------ arena
 
@@ -146,7 +150,7 @@ class Emitter:
 
         An extent is a number or an i64 register; every one is at least 1.
         """
-        outer = len(shape) if self._rare or not host().has_masks else _outer(shape)
+        outer = len(shape) if self._rare or not self.target.has_masks else _outer(shape)
         with self.region(), self._parallel():
             if outer == len(shape):
                 self._nest(list(shape), (), body)
@@ -232,7 +236,7 @@ class Emitter:
         if parallel and self._independent is not None and is_innermost and step == 1:
             marked = self._independent, self.guarded, self.streamed, self.ahead
             loop = BlockLoop(before, body, after, position, begin, end, *marked)
-            widen(builder, loop, host())
+            widen(builder, loop, self.target)
         builder.position_at_end(after)
 
     def independent(self, access: ir.Instruction) -> ir.Instruction:
@@ -407,7 +411,7 @@ class Emitter:
         function.linkage = "internal"
         builder = ir.IRBuilder(function.append_basic_block("start"))
         nowhere = ir.Constant(PTR, None)
-        inner = Emitter(self.module, function, builder, nowhere, function.entry_basic_block, nowhere, None, 0, 0)
+        inner = Emitter(function, self.target, builder, nowhere, function.entry_basic_block, nowhere, None, 0, 0)
         if self.lines is not None and self.place is not None:
             inner.lines, builder.debug_metadata = self.lines, self.lines.begin_shared(function, self.place)
         body(inner, function.args)

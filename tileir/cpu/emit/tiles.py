@@ -209,7 +209,7 @@ def new_buffer(emit: Emitter, type: t.TileType) -> Window:
 
 def fill(emit: Emitter, target: Window, tile: Tile) -> None:
     """Write every element of `tile` into `target`, in one loop nest."""
-    turn = transposition_of(target, tile)
+    turn = transposition_of(emit, target, tile)
     if turn is not None:
         _fill_transposed(emit, target, turn)
     else:
@@ -231,7 +231,7 @@ class TransposedCopy:
     size: int
 
 
-def transposition_of(target: Window, tile: Tile) -> TransposedCopy | None:
+def transposition_of(emit: Emitter, target: Window, tile: Tile) -> TransposedCopy | None:
     """Return the permutation that stores a tile from memory in another order of its dimensions; None if it is not such
     a copy."""
     source, shape = _in_memory(tile), tile.type.shape
@@ -240,7 +240,7 @@ def transposition_of(target: Window, tile: Tile) -> TransposedCopy | None:
     read, written = (_unit_dimension(window) for window in (source, target))
     if read is None or written is None or read == written:
         return None
-    lanes = host().vector_bits // 8 // tile.element.byte_size
+    lanes = emit.target.vector_bits // 8 // tile.element.byte_size
     size = min(shape[read], shape[written], lanes, 16)
     return TransposedCopy(source, read, written, size) if size >= _LEAST_SQUARE else None
 

@@ -99,7 +99,7 @@ def _store_box(lowering: Lowering, store: BoxStore) -> None:
             with emit.region():
                 _write_part(emit, box, _materialized(lowering, store))
             return
-        if transposition_of(memory, store.tile) is not None:
+        if transposition_of(emit, memory, store.tile) is not None:
             _store_transposed(lowering, store)
             return
         if dim is None:

@@ -17,7 +17,7 @@ from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.emit.tiles import Window, fill, row_major
 from tileir.cpu.llvm.engine import Loaded, host, optimized, target_machine
-from tileir.cpu.lowering.state import Lowering, NativeRules
+from tileir.cpu.lowering.state import KernelState, Lowering, NativeRules
 from tileir.cpu.plan import plan_of
 from tileir.cpu.rules import arithmetic, conversion
 from tileir.interp import arithmetic as interpreted_arithmetic
@@ -161,7 +161,8 @@ def lower(module: ir.Module, name: str, op: Op) -> None:
     # The result is computed in the loop that stores it.
     body = replace(plan.body, expressions=frozenset(op.results))
     rules = NativeRules(RULES, {}, {})
-    lowering = Lowering(emit, plan, body, rules, [], [], function.args[0], {}, PTR(None), bounds_slot=0, bounds_count=0)
+    kernel = KernelState(plan, rules, {}, bounds_slot=0, bounds_count=0)
+    lowering = Lowering(kernel, emit, body, [], [], function.args[0], PTR(None))
     values = (*block.args, op.results[0])
     windows = [window(builder, function.args[0], place, value) for place, value in enumerate(values)]
     lowering.values.update(zip(block.args, windows))

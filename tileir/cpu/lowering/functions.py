@@ -53,7 +53,7 @@ from tileir.cpu.llvm.engine import Host
 from tileir.cpu.llvm.metadata import DebugLines, PlaceOf
 from tileir.cpu.llvm.printing import NativeFunction
 from tileir.cpu.lowering.products import reserve_panels
-from tileir.cpu.lowering.state import Counters, JoinedBlocks, JumpTarget, Lowering, NativeRules
+from tileir.cpu.lowering.state import Counters, JoinedBlocks, JumpTarget, KernelState, Lowering, NativeRules
 from tileir.cpu.memory.bounds import add_allocation
 from tileir.cpu.plan import KernelPlan
 from tileir.ir import types as t
@@ -129,15 +129,15 @@ def lower_entry(
     emit = _entry_emitter(function, plan.target)
     if instruments.place_of is not None:
         emit.describe(DebugLines(module, instruments.place_of, entry.sym_name, instruments.file))
-    lowering = _lowering(emit, entry.body, plan, global_names, rules)
-    lowering.counters = instruments.counters
+    kernel = _kernel_state(entry.body, plan, global_names, rules, instruments.counters)
+    lowering = _lowering(kernel, emit)
     _bind_arguments(lowering, entry.body)
     reserve_panels(lowering)
     lowering.run(entry.body)
     _end(emit)
     if plan.coarsening is not None:
         joined = _module(plan, layout) if apart else None
-        _add_joined(lowering, plan.coarsening, entry.body, global_names, joined or module)
+        _add_joined(lowering, plan.coarsening, entry.body, joined or module)
     drives = plan.waits or instruments.stamps is not None
     if drives:
         add_driver(module, instruments.stamps, plan.waits)
@@ -147,9 +147,9 @@ def lower_entry(
         joined,
         emit.arena_size,
         emit.traps,
-        lowering.prints,
-        lowering.warnings,
-        lowering.waiting,
+        kernel.prints,
+        kernel.warnings,
+        kernel.waiting,
         lowering.values,
         drives,
     )
@@ -161,9 +161,16 @@ def _module(plan: KernelPlan, layout: str) -> ir.Module:
     return module
 
 
-def _add_joined(
-    single: Lowering, coarsening: Coarsening, body: Block, global_names: Sequence[str], module: ir.Module
-) -> None:
+def _kernel_state(
+    body: Block, plan: KernelPlan, global_names: Sequence[str], rules: NativeRules, counters: Counters | None
+) -> KernelState:
+    first = len(body.args)
+    pointers = sum(isinstance(argument.tile.element, t.PointerType) for argument in body.args)
+    slots = {name: first + position for position, name in enumerate(global_names)}
+    return KernelState(plan, rules, slots, first + len(slots), pointers + len(slots), counters)
+
+
+def _add_joined(single: Lowering, coarsening: Coarsening, body: Block, module: ir.Module) -> None:
     """Add the function that runs several tile blocks as one to a module."""
     caller = single.emit
     function = _function(module, JOINED_NAME, ir.FunctionType(I32, [*KERNEL_ARGUMENTS, I64]))
@@ -171,7 +178,7 @@ def _add_joined(
     if module is caller.module:
         emit.functions = caller.functions
     emit.describe(caller.lines)
-    lowering = _lowering(emit, body, single.plan, global_names, single.rules)
+    lowering = _lowering(single.kernel, emit)
     lowering.joined = JoinedBlocks(coarsening, function.args[-1])
     _bind_arguments(lowering, body)
     lowering.run(body)
@@ -204,29 +211,14 @@ def _begun(function: ir.Function) -> tuple[ir.IRBuilder, ir.Value, ir.Block]:
     return builder, status, exit
 
 
-def _lowering(
-    emit: Emitter, body: Block, plan: KernelPlan, global_names: Sequence[str], rules: NativeRules
-) -> Lowering:
+def _lowering(kernel: KernelState, emit: Emitter) -> Lowering:
+    """Return the state in which the body of an entry is lowered."""
     builder = emit.builder
     arguments, grid, x, y, z = emit.function.args[:_ARENA]
     extents = [builder.load(builder.gep(grid, [I64(axis)], source_etype=I32), typ=I32) for axis in range(3)]
     fuel = emit.stack(I64)
     builder.store(builder.load(builder.gep(arguments, [I64(FUEL - SLOTS)], source_etype=I8), typ=I64), fuel)
-    first = len(body.args)
-    pointers = sum(isinstance(argument.tile.element, t.PointerType) for argument in body.args)
-    return Lowering(
-        emit,
-        plan,
-        plan.body,
-        rules,
-        [x, y, z],
-        extents,
-        arguments,
-        {name: first + position for position, name in enumerate(global_names)},
-        fuel,
-        bounds_slot=first + len(global_names),
-        bounds_count=pointers + len(global_names),
-    )
+    return Lowering(kernel, emit, kernel.plan.body, [x, y, z], extents, arguments, fuel)
 
 
 def _end(emit: Emitter) -> None:
@@ -270,7 +262,7 @@ def call_function(lowering: Lowering, function: Func, arguments: Sequence[Lowere
         given = [word for argument in arguments for word in words_of(emit, argument)]
         marks = [word for one in lowering.allocations for word in _allocation(one)]
         common = [lowering.arguments, *lowering.grid, *lowering.block_id, emit.arena, emit.free_place(), lowering.fuel]
-        emit.arena_size = max(emit.arena_size, emit.arena_used + lowering.frames[function])
+        emit.arena_size = max(emit.arena_size, emit.arena_used + lowering.kernel.frames[function])
         emit.leave_with(builder.call(made, [*common, *marks, *given, *places]))
     for value, group in zip(outputs, cells):
         lowering.values[value] = _result(lowering, value.type, group)
@@ -278,10 +270,10 @@ def call_function(lowering: Lowering, function: Func, arguments: Sequence[Lowere
 
 def _device_function(lowering: Lowering, function: Func) -> ir.Function:
     """Return the LLVM function of a device function for as many live allocations as there are here."""
-    key = function, len(lowering.allocations)
-    if key not in lowering.functions:
-        lowering.functions[key] = _made(lowering, function)
-    return lowering.functions[key]
+    key, functions = (function, len(lowering.allocations)), lowering.kernel.functions
+    if key not in functions:
+        functions[key] = _made(lowering, function)
+    return functions[key]
 
 
 def _made(caller: Lowering, function: Func) -> ir.Function:
@@ -302,28 +294,16 @@ def _made(caller: Lowering, function: Func) -> ir.Function:
         taken = [rest.pop(0) for _ in kinds_of(parameter.type)]
         lowering.values[parameter] = value_of(lowering.builder, parameter.type, taken, lowering.checked)
     _run_body(lowering, body, outputs, rest)
-    caller.frames[function] = max(caller.frames.get(function, 0), lowering.emit.arena_size)
+    frames = caller.kernel.frames
+    frames[function] = max(frames.get(function, 0), lowering.emit.arena_size)
     return made
 
 
 def _callee(caller: Lowering, made: ir.Function, body: Block) -> Lowering:
-    """Return the state in which a function is lowered; it shares what belongs to the kernel."""
+    """Return the state in which a device function is lowered."""
     arguments, *numbers = made.args[: _COMMON - 1]
-    lowering = Lowering(
-        _function_emitter(caller.emit, made),
-        caller.plan,
-        caller.plan.functions[body],
-        caller.rules,
-        numbers[3:],
-        numbers[:3],
-        arguments,
-        caller.global_slots,
-        made.args[_COMMON + 1],
-        caller.bounds_slot,
-        caller.bounds_count,
-        caller.counters,
-    )
-    lowering.share(caller)
+    emit, here, fuel = _function_emitter(caller.emit, made), caller.plan.functions[body], made.args[_COMMON + 1]
+    lowering = Lowering(caller.kernel, emit, here, numbers[3:], numbers[:3], arguments, fuel)
     words = iter(made.args[_COMMON + 2 :])
     for _ in caller.allocations:
         begin, end, writable_end, marks = (next(words) for _ in range(4))

@@ -74,8 +74,8 @@ def warn_where(lowering: Lowering, op: Op, type: t.TileType, broken: Broken, mes
 def warn_if(lowering: Lowering, condition: ir.Value, op: Op, message: str) -> None:
     """Tell the host if `condition` holds, which keeps the first warning of each operation."""
     emit, builder = lowering.emit, lowering.builder
-    number = WARNING - len(lowering.warnings)
-    lowering.warnings.append((op, message))
+    number = WARNING - len(lowering.kernel.warnings)
+    lowering.kernel.warnings.append((op, message))
     with emit.when(condition, likely=False):
         answer = call_host(builder, emit.arena, number)
         emit.leave_if(builder.icmp_unsigned("==", answer, I32(ABANDON)), ABANDONED)

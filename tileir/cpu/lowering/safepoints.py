@@ -46,8 +46,8 @@ def _step_aside(lowering: Lowering, op: Loop) -> None:
     builder.store(left, patience)
     with builder.if_then(builder.icmp_signed("==", left, I64(0)), likely=False):
         builder.store(I64(PATIENCE), patience)
-        emit.set_aside(len(lowering.waiting))
-    lowering.waiting.append(op)
+        emit.set_aside(len(lowering.kernel.waiting))
+    lowering.kernel.waiting.append(op)
 
 
 def count_changes(lowering: Lowering, slots: Sequence[Slot]) -> None:
@@ -69,7 +69,7 @@ def hand_over(lowering: Lowering, op: Op, tiles: Sequence[Tile], result: Window 
         for position, place in enumerate(places):
             builder.store(place, builder.gep(addresses, [I64(8 * position)], source_etype=I8))
         builder.store(addresses, field_of(builder, emit.arena, HANDED))
-        lowering.prints.append(op)
+        lowering.kernel.prints.append(op)
         emit.changed()
-        answer = call_host(builder, emit.arena, len(lowering.prints) - 1)
+        answer = call_host(builder, emit.arena, len(lowering.kernel.prints) - 1)
         emit.leave_if(builder.icmp_unsigned("==", answer, I32(ABANDON)), ABANDONED)

@@ -162,26 +162,43 @@ class LoopTargets:
 
 
 @dataclass
-class Lowering:
-    """The state of one entry's lowering."""
+class KernelState:
+    """What the functions of a kernel share while they are lowered."""
 
-    emit: Emitter
     plan: KernelPlan
-    here: FunctionPlan
-    """The decisions about the function whose code is emitted."""
     rules: NativeRules
-    block_id: list[ir.Value]
-    grid: list[ir.Value]
-    arguments: ir.Value
     global_slots: dict[str, int]
-    fuel: ir.Value
-    """The stack cell that counts down the iterations which the tile block may still run."""
     bounds_slot: int
     """The first slot of the table of bounds (`cpu.memory.bounds`)."""
     bounds_count: int
     """Memories in the table of bounds: pointer parameters, then globals."""
     counters: Counters | None = None
     """Set if the code is to count what it runs."""
+    prints: list[Op] = field(default_factory=list)
+    """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.safepoints`)."""
+    warnings: list[tuple[Op, str]] = field(default_factory=list)
+    """The warnings the kernel may give; the host is called with a number (`cpu.lowering.reports`)."""
+    waiting: list[Op] = field(default_factory=list)
+    """The loops in which the tile block may be set aside, by their numbers."""
+    functions: dict[tuple[Op, int], ir.Function] = field(default_factory=dict)
+    """The device functions that are called, by the number of allocations that are alive where they are."""
+    frames: dict[Op, int] = field(default_factory=dict)
+    """Bytes of the arena that each of them needs."""
+
+
+@dataclass
+class Lowering:
+    """The state of the lowering of one function: an entry, its code for joined tile blocks, or a device function."""
+
+    kernel: KernelState
+    emit: Emitter
+    here: FunctionPlan
+    """The decisions about the function whose code is emitted."""
+    block_id: list[ir.Value]
+    grid: list[ir.Value]
+    arguments: ir.Value
+    fuel: ir.Value
+    """The stack cell that counts down the iterations which the tile block may still run."""
     fetched: dict[Op, list[ir.Value]] = field(default_factory=dict)
     """For stores to come, the addresses from which on memory is prefetched with them."""
     joined: JoinedBlocks | None = None
@@ -192,10 +209,6 @@ class Lowering:
     """The bounds that go with the base of a pointer, by the identity of the base."""
     allocations: list[Bounds] = field(default_factory=list)
     """The allocations of the block that are alive where the builder stands."""
-    functions: dict[tuple[Op, int], ir.Function] = field(default_factory=dict)
-    """The device functions that are called, by the number of allocations that are alive where they are."""
-    frames: dict[Op, int] = field(default_factory=dict)
-    """Bytes of the arena that each of them needs."""
     values: dict[Value, Lowered] = field(default_factory=dict)
     panels: dict[Op, LoopProduct] = field(default_factory=dict)
     """The panels of products in enclosing loops whose tiles are not packed into new ones each time."""
@@ -208,22 +221,11 @@ class Lowering:
     """For each of the remainders that boxes are made of, an i1 that is set if it does not start again in its tile."""
     read_in_part: set[Op] = field(default_factory=set)
     """Stores of tiles whose other elements may not be there to read."""
-    prints: list[Op] = field(default_factory=list)
-    """Operations that the host carries out; it is called with a number into this list (`cpu.lowering.safepoints`)."""
-    warnings: list[tuple[Op, str]] = field(default_factory=list)
-    """The warnings the kernel may give; the host is called with a number (`cpu.lowering.reports`)."""
-    waiting: list[Op] = field(default_factory=list)
-    """The loops in which the tile block may be set aside, by their numbers."""
     loops: list[LoopTargets] = field(default_factory=list)
     yields: list[JumpTarget] = field(default_factory=list)
     """Targets of `yield`, that of the innermost `if` last."""
     returns: list[JumpTarget] = field(default_factory=list)
     """Targets of `return` of the device functions whose code is emitted; empty in the entry itself."""
-
-    def share(self, caller: Lowering) -> None:
-        """Take part in what belongs to the kernel, not to one of its functions."""
-        self.prints, self.warnings, self.waiting = caller.prints, caller.warnings, caller.waiting
-        self.functions, self.frames = caller.functions, caller.frames
 
     @contextmanager
     def function(self, body: Block, end: JumpTarget) -> Iterator[None]:
@@ -235,6 +237,10 @@ class Lowering:
         self.here = outer
 
     # ------------------------------------------------------------ the plan
+
+    @property
+    def plan(self) -> KernelPlan:
+        return self.kernel.plan
 
     @property
     def checked(self) -> bool:
@@ -278,7 +284,7 @@ class Lowering:
         """Return the pointer to a memory of the launch, known by its position in the table of bounds."""
         base = self.builder.inttoptr(address, PTR)
         if self.checked:
-            entry = self.bounds_slot + ENTRY * memory
+            entry = self.kernel.bounds_slot + ENTRY * memory
             self.bounds[id(base)] = Bounds(address, *(self.slot(entry + word) for word in range(1, ENTRY)))
         return base
 
@@ -354,8 +360,8 @@ class Lowering:
 
     def run(self, block: Block) -> None:
         alive = len(self.allocations)
-        if self.counters is not None:
-            self._run_counted(block, self.counters)
+        if self.kernel.counters is not None:
+            self._run_counted(block, self.kernel.counters)
         else:
             for op in block.ops:
                 self.lower(op)
@@ -365,7 +371,7 @@ class Lowering:
         for ops in segments(block):
             counters.add(self.emit, counters.of_segment(ops), I64(1))
             for op in ops:
-                count = self.rules.counted.get(type(op))
+                count = self.kernel.rules.counted.get(type(op))
                 if count is not None:
                     count(self, op)
                 self.lower(op)
@@ -389,10 +395,10 @@ class Lowering:
             self.values[result] = replace(made, place=place)
 
     def _lower(self, op: Op) -> None:
-        rule = self.rules.always.get(type(op))
+        rule = self.kernel.rules.always.get(type(op))
         if rule is None:
             raise UnsupportedError(f"'{op.spec.name}' has no native code", "cpu", op.loc)
-        look = self.rules.strict.get(type(op)) if self.strict else None
+        look = self.kernel.rules.strict.get(type(op)) if self.strict else None
         if look is not None:
             look(self, op)
         rule(self, op)

@@ -146,7 +146,7 @@ class MemoryQuestion:
     def facts(self, lowering: Lowering) -> ir.Value:
         """Return a constant of the module."""
         module = lowering.emit.module
-        numbers = (lowering.bounds_slot, lowering.bounds_count, *self._facts)
+        numbers = (lowering.kernel.bounds_slot, lowering.kernel.bounds_count, *self._facts)
         array = ir.Constant(ir.ArrayType(I64, len(numbers)), numbers)
         name = "facts." + ".".join(map(str, numbers))
         found = module.globals.get(name)

@@ -528,7 +528,7 @@ def last_of(builder: ir.IRBuilder, box: Box) -> tuple[ir.Value, ir.Value]:
 
 def count_access(lowering: Lowering, op: Op) -> None:
     """Add the number of elements that an operation is about to access to its counter."""
-    access, counters, emit, builder = MemoryAccess.of(op), lowering.counters, lowering.emit, lowering.builder
+    access, counters, emit, builder = MemoryAccess.of(op), lowering.kernel.counters, lowering.emit, lowering.builder
     assert counters is not None, "this is code that counts"
     through_pointers = isinstance(access.address.type, t.TileType)
     where = (pointer_elements if through_pointers else view_elements)(lowering, access)

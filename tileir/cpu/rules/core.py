@@ -139,9 +139,9 @@ def byte_distance(builder: ir.IRBuilder, pointee: t.ElementType, steps: ir.Value
 
 @rules(core.GetGlobal)
 def lower_get_global(lowering: Lowering, op: core.GetGlobal) -> None:
-    type = op.result.type
-    slot = lowering.global_slots[op.symbol]
-    from_the_end = lowering.bounds_slot - slot
-    base = lowering.given_base(lowering.slot(slot), lowering.bounds_count - from_the_end)
+    type, kernel = op.result.type, lowering.kernel
+    slot = kernel.global_slots[op.symbol]
+    from_the_end = kernel.bounds_slot - slot
+    base = lowering.given_base(lowering.slot(slot), kernel.bounds_count - from_the_end)
     number = Num(type.element, wide=I64(0), base=base)
     lowering.values[op.result] = Scalar(type, number)

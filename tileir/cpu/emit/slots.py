@@ -54,22 +54,18 @@ class RegistersSlot(Slot):
     Which memory a tensor view lies in does not go with it: where it does not fit, elements are looked up in all memory.
     """
 
-    def __init__(self, emit: Emitter, type: t.Type) -> None:
-        self.type = type
+    def __init__(self, emit: Emitter, type: t.Type, checked: bool) -> None:
+        self.type, self._checked = type, checked
         self._kinds = kinds_of(type)
         self._cells = [emit.stack(kind) for kind in self._kinds]
-        self._checked = False
         self._written: list[ir.Value] = []
 
     def read(self, emit: Emitter) -> Lowered:
-        """Return the written value; the code that writes it is emitted first."""
         words = [emit.builder.load(cell, typ=kind) for cell, kind in zip(self._cells, self._kinds)]
         return value_of(emit.builder, self.type, words, self._checked)
 
     def write(self, emit: Emitter, value: Lowered) -> None:
         self._written = words_of(emit, value)
-        tensor = value.tensor if isinstance(value, NativeTileView) else value
-        self._checked = isinstance(tensor, NativeTensorView) and tensor.fit is not None
 
     def differs(self, emit: Emitter) -> ir.Value:
         """Compare the bits of a number, so that NaN equals itself."""
@@ -124,8 +120,11 @@ class TileSlot(Slot):
         builder.store(current, self._next)
 
 
-def new_slot(emit: Emitter, type: t.Type) -> Slot:
-    return TileSlot(emit, type) if isinstance(type, t.TileType) and type.count > 1 else RegistersSlot(emit, type)
+def new_slot(emit: Emitter, type: t.Type, checked: bool) -> Slot:
+    """Return a slot for values of a type; accesses through views are `checked`."""
+    if isinstance(type, t.TileType) and type.count > 1:
+        return TileSlot(emit, type)
+    return RegistersSlot(emit, type, checked)
 
 
 def pass_values(emit: Emitter, slots: list[Slot], values: list[Lowered]) -> None:

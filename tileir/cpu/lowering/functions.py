@@ -325,7 +325,7 @@ def _function_emitter(caller: Emitter, made: ir.Function) -> Emitter:
 def _run_body(lowering: Lowering, body: Block, outputs: Sequence[t.Type], places: list[ir.Value]) -> None:
     """Emit the body and its end, where results are written to where the caller wants them."""
     emit, builder = lowering.emit, lowering.builder
-    results: list[Slot] = [new_slot(emit, type) for type in outputs]
+    results: list[Slot] = [new_slot(emit, type, lowering.checked) for type in outputs]
     returned = builder.append_basic_block("returned")
     lowering.returns.append(JumpTarget(returned, results))
     lowering.run(body)

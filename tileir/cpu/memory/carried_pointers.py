@@ -58,7 +58,7 @@ def carried_slots(lowering: Lowering, op: control.For) -> list[Slot]:
         if isinstance(origin, Tile) and _can_be_read_later(origin) and moves_as_one:
             slots.append(CarriedPointersSlot(lowering.emit, origin))
         else:
-            slots.append(new_slot(lowering.emit, value.type))
+            slots.append(new_slot(lowering.emit, value.type, lowering.checked))
     return slots
 
 

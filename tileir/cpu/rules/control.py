@@ -42,7 +42,7 @@ rules: Rules[Lower] = Rules()
 
 def slots_of(lowering: Lowering, values: Sequence[Value]) -> list[Slot]:
     """Return a slot for each of the values."""
-    return [new_slot(lowering.emit, value.type) for value in values]
+    return [new_slot(lowering.emit, value.type, lowering.checked) for value in values]
 
 
 def read_into(lowering: Lowering, slots: list[Slot], values: Sequence[Value]) -> None:

@@ -17,10 +17,9 @@ import tileir
 from tileir.examples import FOLDER
 from tileir.gpu import mailbox, program
 from tileir.gpu.driver import Library
-from tileir.gpu.executable import Executable, Scratch
+from tileir.gpu.executable import BlockMemory, ConstantMemory, Executable, GlobalMemory, Mailbox, Scratch
 from tileir.gpu.expressions import ExpressionStep as Step
 from tileir.gpu.launch import KernelLauncher
-from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Mailbox
 from tileir.runtime.arguments import ArrayArgument, ScalarArgument
 from tileir.runtime.arrays import described
 from tileir.runtime.gpu import Gpu

@@ -11,11 +11,10 @@ from tileir.gpu import program
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, CompileOptions, RegisterError, RequestedOptions
 from tileir.gpu.descriptors import CopyLayout, DescriptorParameter
-from tileir.gpu.executable import Executable, Scratch
+from tileir.gpu.executable import BlockMemory, ConstantMemory, Executable, GlobalMemory, Mailbox, Scratch
 from tileir.gpu.expressions import ExpressionStep as Step
 from tileir.gpu.object_files import cubin_kernels
 from tileir.gpu.program import ALIGNED, UNKNOWN, aligned_facts, executable, has_facts
-from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Mailbox
 from tileir.ops.control import Assert
 from tileir.runtime.gpu_routes import source_of
 

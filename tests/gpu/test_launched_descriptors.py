@@ -16,13 +16,12 @@ from tileir.gpu import expressions, launch
 from tileir.gpu.arch import arch_named
 from tileir.gpu.descriptors import CopyLayout, DescriptorParameter, TensorMap
 from tileir.gpu.driver import Library
-from tileir.gpu.executable import Executable, Scratch
+from tileir.gpu.executable import BlockMemory, Executable, Scratch
 from tileir.gpu.expressions import ExpressionStep as Step
 from tileir.gpu.launch import KernelLauncher
 from tileir.gpu.object_files import cubin_kernels
 from tileir.gpu.program import aligned_facts, executable
 from tileir.gpu.ttir.entry import LoweredEntry
-from tileir.gpu.ttir.lowering import BlockMemory
 from tileir.runtime.gpu_routes import source_of
 
 ROWS = DescriptorParameter(

@@ -9,7 +9,7 @@ import pytest
 import tileir
 from tests.targets import ttir
 from tileir.gpu.arch import arch_named
-from tileir.gpu.ttir.lowering import BlockMemory
+from tileir.gpu.executable import BlockMemory
 from tileir.ir import types as t
 from tileir.ir.storage import dtype_of
 

@@ -21,21 +21,16 @@ from tests.ttir_machine.values import GARBAGE
 from tileir.gpu import mailbox
 from tileir.gpu.arch import arch_named
 from tileir.gpu.descriptors import MAX_EXTENT, DescriptorParameter
+from tileir.gpu.executable import BlockMemory, ConstantMemory, GlobalMemory, Mailbox
 from tileir.gpu.expressions import evaluated
 from tileir.gpu.mailbox import Mail
 from tileir.gpu.program import ALIGNED, UNKNOWN, has_facts
 from tileir.gpu.ttir.entry import LoweredEntry, lower_entry
-from tileir.gpu.ttir.lowering import (
-    BlockMemory,
-    ConstantMemory,
-    GlobalMemory,
-    Mailbox,
-    ParameterFacts,
-)
+from tileir.gpu.ttir.lowering import ParameterFacts
 from tileir.host.printing import formatter
 from tileir.host.undefined import assertion_text
 from tileir.ir import types as t
-from tileir.ops.calls import Func
+from tileir.ops.calls import functions_of
 from tileir.runtime.arguments import Argument, ArrayArgument, PointerArgument
 from tileir.runtime.arrays import Array
 from tileir.runtime.module import bind, target_named
@@ -47,7 +42,7 @@ def lowered(
     kernel: tileir.Kernel, arch: str, facts: Sequence[ParameterFacts] = (), by_address: bool = False
 ) -> LoweredEntry:
     """The TTIR of a kernel. Raises UnsupportedError."""
-    functions = [item for item in kernel.module.items if isinstance(item, Func)]
+    functions = functions_of(kernel.module)
     return lower_entry(kernel.entry, functions, arch_named(arch), facts, by_address)
 
 

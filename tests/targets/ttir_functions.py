@@ -16,12 +16,13 @@ from tests.ttir_machine import Allocation, allocation
 from tileir.analysis.structure import RegionExit
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import Artifacts, CompileOptions, compile_ttir
+from tileir.gpu.executable import ConstantMemory
 from tileir.gpu.ttir.forms import tile_type
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import TtirBlock, TtirFunction, TtirType, TtirValue
 from tileir.gpu.ttir.ir.text import function_text
 from tileir.gpu.ttir.lib.regions import run
-from tileir.gpu.ttir.lowering import INSTRUCTIONS, ConstantMemory, TtirLowering
+from tileir.gpu.ttir.lowering import INSTRUCTIONS, TtirLowering
 from tileir.gpu.ttir.rules import RULES
 from tileir.ir import types as t
 from tileir.ir.storage import dtype_of

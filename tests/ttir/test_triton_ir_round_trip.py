@@ -10,7 +10,7 @@ from tests.differential import exact_part, outcome
 from tests.golden.arguments import Run, arguments, runs
 from tests.targets import ttir
 from tests.thorough import sampled
-from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, Hidden
+from tileir.gpu.executable import BlockMemory, ConstantMemory, Hidden
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.triton import from_ttir
 

@@ -11,12 +11,11 @@ from tileir.gpu import vendor
 from tileir.gpu.arch import arch_named
 from tileir.gpu.compiler import CompileOptions, RequestedOptions, binary_stage, require_triton
 from tileir.gpu.descriptors import CopyLayout, DescriptorParameter
-from tileir.gpu.executable import kernels_of
+from tileir.gpu.executable import BlockMemory, ConstantMemory, GlobalMemory, Hidden, kernels_of
 from tileir.gpu.expressions import text
 from tileir.gpu.object_files import KernelInfo
 from tileir.gpu.program import Compiled, aligned_facts
 from tileir.gpu.program import compiled as compiled_program
-from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden
 from tileir.ir.diagnostics import UnsupportedError, place_text
 from tileir.runtime.gpu_routes import source_of, vendor_cubin
 from tileir.runtime.module import Kernel

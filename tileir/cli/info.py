@@ -21,7 +21,7 @@ from tileir.gpu.hip_driver import hip_driver
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.escaping import shown
 from tileir.ir.versions import NEWEST, VERSIONS
-from tileir.ops.calls import Func
+from tileir.ops.calls import Func, functions_of
 from tileir.ops.module import Global
 from tileir.runtime.module import Module, available_targets
 from tileir.runtime.serialisation import lowest_version
@@ -66,7 +66,7 @@ def _as_data(module: Module) -> dict[str, object]:
     return {
         "lowest_version": lowest_version(module),
         "globals": [item.sym_name for item in module.items if isinstance(item, Global)],
-        "functions": [item.sym_name for item in module.items if isinstance(item, Func)],
+        "functions": [function.sym_name for function in functions_of(module)],
         "kernels": [_kernel_data(Signature(kernel)) for kernel in module.kernels.values()],
     }
 

@@ -11,7 +11,6 @@ from tileir.gpu.arch import Vendor
 from tileir.gpu.descriptors import DESCRIPTOR_BYTES, CopyLayout, DescriptorParameter
 from tileir.gpu.expressions import Expression, read
 from tileir.gpu.object_files import KernelInfo, cubin_kernels, hsaco_kernels, vendor_of
-from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.escaping import shown
 
@@ -22,6 +21,42 @@ PARAMETER_BYTES = 8
 def kernels_of(binary: bytes) -> dict[str, KernelInfo]:
     """Return the kernels of a cubin or a hsaco by name. Raises ValueError for what is neither."""
     return hsaco_kernels(binary) if vendor_of(binary) is Vendor.AMD else cubin_kernels(binary)
+
+
+# ---------------------------------------------------------------- parameters beyond those of the entry
+
+
+@dataclass(frozen=True)
+class GlobalMemory:
+    """The memory of a global of the module, which lives as long as the module is loaded."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ConstantMemory:
+    """Memory with these bytes, which nobody writes."""
+
+    content: bytes
+
+
+@dataclass(frozen=True)
+class BlockMemory:
+    """Uninitialised memory for one launch: `size` bytes for each block of the grid."""
+
+    size: int
+
+
+@dataclass(frozen=True)
+class Mailbox:
+    """Memory in which blocks leave requests to the host: see `gpu.mailbox`."""
+
+
+Hidden = GlobalMemory | ConstantMemory | BlockMemory | Mailbox | DescriptorParameter
+"""What code may take beside the parameters of its entry."""
+
+
+# ---------------------------------------------------------------- compiled kernels
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,17 @@ from operator import mul
 
 from tileir.gpu.descriptors import MAX_EXTENT, DescriptorParameter, tensor_map
 from tileir.gpu.driver import DeviceMemory, Driver, EncodedDescriptor, Library
-from tileir.gpu.executable import PARAMETER_BYTES, Executable
+from tileir.gpu.executable import (
+    PARAMETER_BYTES,
+    BlockMemory,
+    ConstantMemory,
+    Executable,
+    GlobalMemory,
+    Hidden,
+    Mailbox,
+)
 from tileir.gpu.expressions import evaluated, parameters_in
 from tileir.gpu.mailbox import HEAD_BYTES, Mail, initial, read, size_for, used
-from tileir.gpu.ttir.lowering import BlockMemory, ConstantMemory, GlobalMemory, Hidden, Mailbox
 from tileir.ir.core import Op
 from tileir.ir.diagnostics import UnsupportedError
 from tileir.ir.escaping import shown

@@ -41,7 +41,7 @@ from tileir.ir.escaping import shown
 from tileir.ir.rules import Rules
 from tileir.ir.traits import ALLOCATION_SCOPE
 from tileir.ir.types import TileType
-from tileir.ops.calls import Func
+from tileir.ops.calls import functions_of
 from tileir.ops.control import For
 
 TARGET = "interp"
@@ -114,7 +114,7 @@ class Linker:
         self.strict = strict
         self.observer = observer
         self._kind = kind
-        self._declared = {item.sym_name: item for item in module.items if isinstance(item, Func)}
+        self._declared = {function.sym_name: function for function in functions_of(module)}
         self._prepared: dict[str, PreparedFunction | None] = {}
 
     def callee(self, name: str, caller: Op) -> PreparedFunction:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tileir.ir import types as t
 from tileir.ir.attributes import ArrayAttr
-from tileir.ir.core import Op
+from tileir.ir.core import Module, Op
 from tileir.ir.declare import attr, region, variadic, variadic_output
 from tileir.ir.effects import CALLEE_EFFECTS, calls_host
 from tileir.ir.fields import AttrKind
@@ -28,6 +28,11 @@ class Func(
     res_attrs = attr(AttrKind.ARRAY, default=None)
     body = region()
     syntax = "experimental$func @name(%a: T, ...) [-> R | -> (R, ...)] { ... } {attrs}"
+
+
+def functions_of(module: Module) -> list[Func]:
+    """Return the device functions of a program."""
+    return [item for item in module.items if isinstance(item, Func)]
 
 
 class Call(Op, name="experimental$call", traits=(CALLEE_EFFECTS,)):

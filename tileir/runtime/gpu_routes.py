@@ -23,7 +23,7 @@ from tileir.ir.diagnostics import DiagnosticError, UnsupportedError
 from tileir.ir.digest import items_digest
 from tileir.ir.escaping import shown
 from tileir.ir.types import PointerType
-from tileir.ops.calls import Func
+from tileir.ops.calls import functions_of
 from tileir.passes.rebuilding import copied
 from tileir.runtime.exact import exact_kernel, exact_module, specialised
 from tileir.runtime.gpu import CodeVariant, Gpu
@@ -32,8 +32,7 @@ from tileir.runtime.module import Kernel, Module
 
 def source_of(kernel: Kernel) -> KernelSource:
     """Return the source that the open route makes code of."""
-    module = kernel.module
-    functions = [item for item in module.items if isinstance(item, Func)]
+    functions = functions_of(kernel.module)
     return KernelSource(kernel.entry, functions, items_digest([kernel.entry, *functions]))
 
 

@@ -30,7 +30,7 @@ from tileir.ir.diagnostics import Coordinates, UnsupportedError
 from tileir.ir.digest import items_digest
 from tileir.ir.escaping import shown
 from tileir.ir.loc import FileLoc, SourceLoc, file_position
-from tileir.ops.calls import Func
+from tileir.ops.calls import Func, functions_of
 from tileir.ops.extension import ExternElementwise
 from tileir.ops.misc import PrintTko
 from tileir.ops.module import Entry
@@ -49,7 +49,7 @@ from tileir.runtime.arrays import CPU, plain_types
 from tileir.runtime.exact import exact_kernel
 from tileir.runtime.grid import Grid, GridLike, checked_grid
 from tileir.runtime.memory import GlobalStorage, give_memory
-from tileir.runtime.module import DirectRun, Kernel, Module, Run, Target, bind
+from tileir.runtime.module import DirectRun, Kernel, Run, Target, bind
 from tileir.runtime.options import (
     Check,
     LaunchOptions,
@@ -324,14 +324,10 @@ def source_of(kernel: Kernel, checks: CheckLevel, rewrites: bool) -> NativeSourc
 
     def items() -> tuple[Entry, list[Func]]:
         made = exact_kernel(kernel, native=True) if rewrites else kernel
-        return made.entry, _functions(made.module)
+        return made.entry, functions_of(made.module)
 
-    digest = items_digest([kernel.entry, *_functions(kernel.module)])
+    digest = items_digest([kernel.entry, *functions_of(kernel.module)])
     return NativeSource(kernel.name, digest, tuple(kernel.module.globals.addresses), checks, items, rewrites)
-
-
-def _functions(module: Module) -> list[Func]:
-    return [item for item in module.items if isinstance(item, Func)]
 
 
 def program_of(

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.gpu.arch import Arch
+from tileir.gpu.executable import BlockMemory, Hidden
 from tileir.gpu.expressions import Expression
 from tileir.gpu.ttir.ir.code import TtirAttribute, TtirFunction
 from tileir.gpu.ttir.ir.text import function_text
 from tileir.gpu.ttir.lib.scalars import MAX_HINT
-from tileir.gpu.ttir.lowering import BlockMemory, Hidden, ParameterFacts, TtirLowering
+from tileir.gpu.ttir.lowering import ParameterFacts, TtirLowering
 from tileir.gpu.ttir.rules import RULES
 from tileir.ir.core import Op
 from tileir.ops.calls import Func

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from tileir.gpu.arch import Arch, Vendor
 from tileir.gpu.descriptors import DescriptorParameter
+from tileir.gpu.executable import Hidden
 from tileir.gpu.expressions import Expression, expression_of
 from tileir.gpu.ttir.analysis.barriers import TokenOrder
 from tileir.gpu.ttir.analysis.hints import Users
@@ -44,35 +45,6 @@ HIDDEN_ALIGNMENT = 16
 
 ALL_MEMORY = 31
 """The operand of ``ttg.barrier``: shared, global and tensor memory, reads and writes."""
-
-
-@dataclass(frozen=True)
-class GlobalMemory:
-    """The memory of a global of the module, which lives as long as the module is loaded."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class ConstantMemory:
-    """Memory with these bytes, which nobody writes."""
-
-    content: bytes
-
-
-@dataclass(frozen=True)
-class BlockMemory:
-    """Uninitialised memory for one launch: `size` bytes for each block of the grid."""
-
-    size: int
-
-
-@dataclass(frozen=True)
-class Mailbox:
-    """Memory in which blocks leave requests to the host: see `gpu.mailbox`."""
-
-
-Hidden = GlobalMemory | ConstantMemory | BlockMemory | Mailbox | DescriptorParameter
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileir.gpu import mailbox
+from tileir.gpu.executable import Mailbox
 from tileir.gpu.ttir.ir.builder import RELAXED, Builder
 from tileir.gpu.ttir.ir.code import I32, I64, TtirValue
 from tileir.gpu.ttir.lib.words import bits_of
-from tileir.gpu.ttir.lowering import Mailbox, TtirLowering
+from tileir.gpu.ttir.lowering import TtirLowering
 from tileir.ir import core
 from tileir.ir.attributes import AtomicMode
 

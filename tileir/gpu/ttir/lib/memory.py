@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from tileir.gpu.executable import BlockMemory
 from tileir.gpu.ttir.ir.builder import Builder
 from tileir.gpu.ttir.ir.code import I32, TtirValue
 from tileir.gpu.ttir.lib import scalars
 from tileir.gpu.ttir.lib.words import word_of
-from tileir.gpu.ttir.lowering import HIDDEN_ALIGNMENT, BlockMemory, TtirLowering
+from tileir.gpu.ttir.lowering import HIDDEN_ALIGNMENT, TtirLowering
 from tileir.ir import types as t
 from tileir.ir.core import Op
 

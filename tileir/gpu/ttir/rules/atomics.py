@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tileir.gpu.executable import ConstantMemory
 from tileir.gpu.ttir.ir.builder import Builder, MemoryOrder
 from tileir.gpu.ttir.ir.code import TtirType, TtirValue
 from tileir.gpu.ttir.lib.memory import block_memory, padding
 from tileir.gpu.ttir.lib.tiling import TileElements
 from tileir.gpu.ttir.lib.words import Word, word_of
-from tileir.gpu.ttir.lowering import ConstantMemory, Lower, TtirLowering
+from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import types as t
 from tileir.ir.attributes import AtomicMode, MemoryScope, MultimemReduction
 from tileir.ir.rules import Rules

@@ -6,10 +6,11 @@ different elements. Triton's compiler moves pointers by signed 32-bit and 64-bit
 
 from __future__ import annotations
 
+from tileir.gpu.executable import ConstantMemory, GlobalMemory
 from tileir.gpu.ttir.forms import stored
 from tileir.gpu.ttir.ir.code import I32, TtirValue
 from tileir.gpu.ttir.lib.memory import from_memory
-from tileir.gpu.ttir.lowering import ConstantMemory, GlobalMemory, Lower, TtirLowering
+from tileir.gpu.ttir.lowering import Lower, TtirLowering
 from tileir.ir import types as t
 from tileir.ir.rules import Rules
 from tileir.ops import core

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import tileir
+from tileir.command_line.argument_words import given_values
 from tileir.examples import FOLDER as EXAMPLES
 from tileir.explore.launch import launch_line
 from tileir.explore.report import ExplorationReport
-from tileir.runtime.cli_arguments import given_values
 from tileir.runtime.module import Kernel
 
 FOLDER = Path(__file__).parent

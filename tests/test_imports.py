@@ -22,6 +22,7 @@ LAYERS = {
             ("text", "bytecode", "verify", "passes", "interp", "cpu", "gpu"),
             ("triton.importer",),
             ("runtime",),
+            ("command_line",),
             ("sanitize", "explore"),
             ("cuda_as_cpu",),
             ("frontend",),

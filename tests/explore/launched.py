@@ -6,9 +6,9 @@ from pathlib import Path
 
 import tileir
 from tests.explore.programs import Program, text
+from tileir.command_line.argument_words import given_values
 from tileir.explore.launch import launch_line
 from tileir.explore.report import ExplorationReport
-from tileir.runtime.cli_arguments import given_values
 from tileir.runtime.module import Kernel, Module
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import tileir
-from tileir.runtime.cli_arguments import given_values
+from tileir.command_line.argument_words import given_values
 from tileir.runtime.module import Kernel, Module
 
 FOLDER = Path(__file__).parent / "corpus"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tileir
-from tileir.runtime.cli_arguments import given_values
+from tileir.command_line.argument_words import given_values
 
 KERNELS = Path(__file__).parents[2] / "bench" / "kernels"
 GEMM = "{0}[160,96]:ones {0}[144,96]:ones {1}[160,144]:zeros 160 144 96 96 96 144"

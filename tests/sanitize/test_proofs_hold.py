@@ -17,9 +17,9 @@ from tests.sanitize.corpus_programs import Case, cases
 from tests.sanitize.proof_checks import ProofTally, check, covers
 from tests.thorough import sampled
 from tileir import cutile
+from tileir.command_line.argument_words import given_values
 from tileir.examples import Example
 from tileir.examples.checks import EXAMPLES
-from tileir.runtime.cli_arguments import given_values
 from tileir.sanitize.proofs.verdict import Answer
 
 TRIES = int(os.environ.get("TILEIR_FUZZ_TRIES", 8))

@@ -17,8 +17,8 @@ from time import perf_counter
 from tileir.cli import FINE, UsageError, show
 from tileir.cli.launching import add_launch, add_settings, checked, launched_kernel, needs_child, settings_of, survived
 from tileir.cli.options import add_level, check_of, chosen_target
-from tileir.runtime import cli_arguments
-from tileir.runtime.cli_arguments import given_values
+from tileir.command_line import argument_words
+from tileir.command_line.argument_words import given_values
 from tileir.runtime.module import launch_kernel, placed
 
 MIN_SECONDS = 0.2
@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 The first launch, which compiles, is not timed. With --flops or --bytes and target cpu the machine's own limits are
 measured too: a loop of fused multiply-adds in f32, and reading memory.
 
-{cli_arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 examples:
   tileir bench examples/vector_add.mlir --target cpu --grid 98 f32[100000]:rand f32[100000]:rand f32[100000] 100000
   tileir bench kernel.mlir --kernel gemm --grid 8,8 --flops 2.1e9 --runs 20 f32[1024,1024]:randn f32[1024,1024]

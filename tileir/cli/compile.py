@@ -8,9 +8,9 @@ import sys
 from tileir.cli import FINE, UsageError, files, programs
 from tileir.cli.launching import add_kernel
 from tileir.cli.options import add_gpu_options, add_level, add_optimize, add_output, gpu_options_of
+from tileir.command_line.argument_words import chosen_kernel
 from tileir.gpu.arch import GPUS, WAVES
 from tileir.gpu.compiler import RequestedOptions
-from tileir.runtime.cli_arguments import chosen_kernel
 from tileir.runtime.exact import exact_kernel, exact_module
 from tileir.runtime.serialisation import to_bytecode
 from tileir.text.printer import to_text

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from tileir.cli import FINE, UsageError
 from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
-from tileir.runtime import cli_arguments
-from tileir.runtime.cli_arguments import given_values
+from tileir.command_line import argument_words
+from tileir.command_line.argument_words import given_values
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 
@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dap", action="store_true", help="speak the Debug Adapter Protocol on standard streams")
     add_level(parser)
     parser.epilog = f"""\
-{cli_arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 The launch runs on the interpreter and stops in front of its first operation. 'help' lists the commands.
 
 examples:

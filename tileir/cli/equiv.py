@@ -7,10 +7,10 @@ import argparse
 from tileir.cli import FAULT, FINE, UsageError, programs, show
 from tileir.cli.launching import checked
 from tileir.cli.options import add_level, chosen_target
+from tileir.command_line import argument_words
+from tileir.command_line.argument_words import given_values
 from tileir.fuzz.equivalence import TRIALS, NotComparable, comparable, compared, paired
 from tileir.fuzz.trials import Trial, trials
-from tileir.runtime import cli_arguments
-from tileir.runtime.cli_arguments import given_values
 from tileir.runtime.module import Kernel
 
 
@@ -37,7 +37,7 @@ atomic operations and are small enough to be explored. Straight-line programs ar
 an SMT solver is installed (pip install z3-solver): "equal: proved for all inputs" if it shows that every access
 has the same operands, or if both programs are one. Floating-point operations count as equal only on equal operands.
 
-{cli_arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 examples:
   tileir equiv kernel.mlir optimised.tileirbc
   tileir equiv --ulps 4 plain.mlir fused.mlir

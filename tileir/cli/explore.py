@@ -9,9 +9,9 @@ import sys
 from tileir.cli import FAULT, FINE, UsageError, files, programs, show
 from tileir.cli.launching import add_kernel, checked, require_arguments, suggestion
 from tileir.cli.options import add_level, chosen_target
+from tileir.command_line import argument_words
+from tileir.command_line.argument_words import chosen_kernel, given_values
 from tileir.explore.launch import ITERATIONS, LIMIT, explore, launch_line
-from tileir.runtime import cli_arguments
-from tileir.runtime.cli_arguments import chosen_kernel, given_values
 from tileir.runtime.module import Kernel
 
 
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--model", action=_PrintModel, nargs=0, help="print the memory model that is enumerated")
     parser.epilog = f"""\
-{cli_arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 Without --grid the launch is that of a comment in front of the kernel, such as
   // launch: --grid 2 x=i32[1]:zeros
 

@@ -15,6 +15,7 @@ from tileir import __version__
 from tileir.cache import MAX_BYTES, Cache, default_directory
 from tileir.cli import FINE, files, show
 from tileir.cli.show import Justify
+from tileir.command_line.signature import Signature
 from tileir.gpu.cuda_driver import cuda_driver
 from tileir.gpu.driver import Driver
 from tileir.gpu.hip_driver import hip_driver
@@ -25,7 +26,6 @@ from tileir.ops.calls import Func, functions_of
 from tileir.ops.module import Global
 from tileir.runtime.module import Module, available_targets
 from tileir.runtime.serialisation import lowest_version
-from tileir.runtime.signature import Signature
 
 _COLUMNS: dict[str, Justify] = {"parameter": "left", "type": "left", "takes": "left", "inferred": "left"}
 

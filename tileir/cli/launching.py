@@ -10,11 +10,11 @@ from typing import TypeVar
 from tileir.cli import UsageError, programs
 from tileir.cli.options import add_checks, add_gpu_options, add_optimize, add_target, gpu_options_of, limits_of
 from tileir.cli.progress import clear_line
+from tileir.command_line import argument_words
+from tileir.command_line.argument_words import Given, chosen_kernel
 from tileir.host import child
 from tileir.ir.diagnostics import Trap
 from tileir.ir.escaping import shown
-from tileir.runtime import cli_arguments
-from tileir.runtime.cli_arguments import Given, chosen_kernel
 from tileir.runtime.grid import Grid, checked_grid
 from tileir.runtime.module import Kernel, Target, bind, launch_kernel
 from tileir.runtime.options import Check, LaunchOptions
@@ -85,7 +85,7 @@ def _require(
     kernel: Kernel, program: Sequence[str], verb: str, words: Sequence[str], grid: str | None, lacks_grid: bool
 ) -> None:
     names = [parameter.name for parameter in kernel.parameters]
-    lacking = cli_arguments.missing(words, names)
+    lacking = argument_words.missing(words, names)
     if lacking or lacks_grid:
         given = _parts(grid is not None, [name for name in names if words and name not in lacking])
         got = f"only {given}" if given else "none"
@@ -105,7 +105,7 @@ def _listed(words: Sequence[str]) -> str:
 
 def suggestion(kernel: Kernel, program: Sequence[str], verb: str) -> str:
     """Return the parameters of the kernel and a command to copy. A launch with all its arguments needs no analyses."""
-    from tileir.runtime.signature import Signature
+    from tileir.command_line.signature import Signature
 
     signature = Signature(kernel)
     command = signature.command(verb, program, len(kernel.module.kernels) > 1) + _ALSO.get(verb, "")

@@ -8,8 +8,8 @@ from tileir.cli import FINE, UsageError, files, show
 from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
 from tileir.cli.progress import progress_line
-from tileir.runtime import cli_arguments
-from tileir.runtime.cli_arguments import given_values
+from tileir.command_line import argument_words
+from tileir.command_line.argument_words import given_values
 from tileir.runtime.module import bind
 from tileir.runtime.options import LaunchOptions
 from tileir.tools.profile.api import SECONDS, profile_bound
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--new-peaks", action="store_true", help="measure the machine's peaks again")
     add_level(parser)
     parser.epilog = f"""\
-{cli_arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 The launch runs on native code: once to count, then again and again under samples. Arrays end as after one launch.
 
 examples:

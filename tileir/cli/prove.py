@@ -9,8 +9,8 @@ import sys
 from tileir.cli import FAULT, FINE, programs, show
 from tileir.cli.launching import add_kernel, checked, require_arguments
 from tileir.cli.options import add_level, chosen_target
-from tileir.runtime import cli_arguments
-from tileir.runtime.cli_arguments import chosen_kernel, given_values
+from tileir.command_line import argument_words
+from tileir.command_line.argument_words import chosen_kernel, given_values
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel
 from tileir.sanitize.launch import prove
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = f"""\
 Without arguments the verdicts are about any; with them, and without --grid, about any grid.
 
-{cli_arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 examples:
   tileir prove examples/softmax.mlir
   tileir prove examples/vector_add.mlir --grid 2 a=f32[2000]:randn b=f32[2000]:ones c=f32[2000]:zeros n=2000

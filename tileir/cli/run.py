@@ -29,9 +29,9 @@ from tileir.cli.launching import (
 from tileir.cli.options import add_level, check_of, chosen_target
 from tileir.cli.progress import progress_line
 from tileir.cli.show import Coloured, Justify, abbreviating
+from tileir.command_line import argument_words, fill
+from tileir.command_line.argument_words import Given, given_values
 from tileir.ir.escaping import shown
-from tileir.runtime import cli_arguments, fill
-from tileir.runtime.cli_arguments import Given, given_values
 from tileir.runtime.grid import Grid
 from tileir.runtime.module import Kernel, Target, placed
 from tileir.runtime.options import Check, LaunchOptions
@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help=text)
     add_level(parser)
     parser.epilog = f"""\
-{cli_arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 examples:
   tileir run examples/vector_add.mlir --grid 2 a=f32[2000]:randn b=f32[2000]:ones c=f32[2000]:zeros n=2000
   tileir run kernel.mlir --kernel scale --grid 4 f32[1024]:arange 0.5 --print x --save x=scaled.npy

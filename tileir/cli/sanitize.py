@@ -9,8 +9,8 @@ import sys
 from tileir.cli import FAULT, FINE, UsageError, files, show
 from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_format, add_level, chosen_target
-from tileir.runtime import cli_arguments
-from tileir.runtime.cli_arguments import given_values
+from tileir.command_line import argument_words
+from tileir.command_line.argument_words import given_values
 from tileir.sanitize.findings import KINDS
 from tileir.sanitize.launch import sanitize
 
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", metavar="FILE", help="write the report as a page, too")
     kinds = "\n".join(f"  {kind:16} {text}" for kind, text in KINDS.items())
     parser.epilog = f"""\
-{cli_arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 kinds of findings:
 {kinds}
 

@@ -11,7 +11,7 @@ from tileir.cli import FINE, UsageError, files, show
 from tileir.cli.farm import add_attempts, checked_workers, limits_of_jobs
 from tileir.cli.options import add_target, chosen_target
 from tileir.cli.progress import clear_line
-from tileir.runtime import cli_arguments
+from tileir.command_line import argument_words
 from tileir.tune.candidates import TuneTask
 from tileir.tune.record import TuneRecord, picture, place_of
 from tileir.tune.search import SEARCHES, search_of
@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 quotients (//) and remainders of them, and in --grid scalar arguments. The first value of each is the configuration
 that the others must agree with; those that do not, or that crash or hang, are left out before anything is timed.
 
-{cli_arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 examples:
   tileir tune scale.mlir.in --space TILE=64,256,1024 --grid '{{{{(n + TILE - 1) // TILE}}}}' f32[100000]:randn n=100000
   tileir tune gemm.mlir.in --space M=32,64 --space N=32,64 --option threads=1,2 --grid ... --name gemm ...

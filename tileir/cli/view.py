@@ -7,9 +7,9 @@ import argparse
 from tileir.cli import FAULT, FINE, UsageError, files, show
 from tileir.cli.launching import add_launch, checked, launched_kernel
 from tileir.cli.options import add_level, chosen_target
+from tileir.command_line import argument_words
+from tileir.command_line.argument_words import given_values
 from tileir.ir.escaping import shown
-from tileir.runtime import cli_arguments
-from tileir.runtime.cli_arguments import given_values
 from tileir.tools.view.api import view
 
 
@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-time", dest="time", action="store_false", help="do not run it on native code too")
     add_level(parser)
     parser.epilog = f"""\
-{cli_arguments.GRAMMAR}
+{argument_words.GRAMMAR}
 The page needs nothing but a browser. The launch runs on the interpreter, and on native code for the time of its lines.
 
 examples:

@@ -19,10 +19,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from tileir.command_line import fill
+from tileir.command_line.argument_words import Given, chosen_kernel, given_values
 from tileir.farm.job import FarmJob, Json, WorkResult
 from tileir.ir.usage import UsageError
-from tileir.runtime import fill
-from tileir.runtime.cli_arguments import Given, chosen_kernel, given_values
 from tileir.runtime.loading import from_content
 from tileir.runtime.module import DEFAULT_TARGET, DeviceTarget, Module, launch_kernel, placed, target_named
 from tileir.runtime.module import target_names as target_names

@@ -11,10 +11,10 @@ from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from tileir.command_line import argument_words, fill
+from tileir.command_line.argument_words import chosen_kernel, given_values
+from tileir.command_line.fill import ArrayWord, FileWord
 from tileir.ir.usage import UsageError
-from tileir.runtime import cli_arguments, fill
-from tileir.runtime.cli_arguments import chosen_kernel, given_values
-from tileir.runtime.fill import ArrayWord, FileWord
 from tileir.runtime.module import Kernel, Module, launch_kernel, placed, target_named
 from tileir.runtime.options import Check, LaunchOptions
 from tileir.text.parser import parse
@@ -131,7 +131,7 @@ def _scalars(task: TuneTask, point: Point) -> tuple[list[str], dict[str, object]
     words = [substituted(word, names, "an argument") for word in task.arguments]
     module = Module.of(parse(substituted(task.program, names), "<template>"))
     kernel = chosen_kernel(module, task.kernel)
-    found = cli_arguments.assigned(words, [parameter.name for parameter in kernel.parameters])
+    found = argument_words.assigned(words, [parameter.name for parameter in kernel.parameters])
     pairs = zip(kernel.parameters, found)
     return words, {one.name: word.value for one, word in pairs if isinstance(word, fill.ScalarWord)}
 
@@ -208,7 +208,7 @@ def _cutile_kernel(task: TuneTask, names: Mapping[str, PointValue]) -> Any:
 def cutile_values(words: Sequence[str], seed: int) -> list[object]:
     random = fill.seeded(seed)
     values: list[object] = []
-    for word in map(cli_arguments.parsed, words):
+    for word in map(argument_words.parsed, words):
         if isinstance(word, ArrayWord):
             values.append(fill.array(word, random))
         else:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from tileir.command_line.argument_words import Given, assigned, given_values
+from tileir.command_line.fill import ArrayWord, FileWord, shown
 from tileir.ir.diagnostics import Diagnostic, Trap
 from tileir.ir.escaping import shown_lines
 from tileir.ir.loc import Location, SourceLoc, file_position
 from tileir.ir.storage import dtype_of
 from tileir.ir.usage import UsageError
-from tileir.runtime.cli_arguments import Given, assigned, given_values
-from tileir.runtime.fill import ArrayWord, FileWord, shown
 from tileir.runtime.grid import checked_grid
 from tileir.runtime.module import Kernel
 from tileir.sanitize.launch import sanitize

@@ -160,7 +160,7 @@ def _signature(kernel: Kernel, valid: bool) -> dict[str, Any]:
 
 def _suggested(kernel: Kernel) -> str:
     try:
-        from tileir.runtime.signature import Signature
+        from tileir.command_line.signature import Signature
     except ImportError:  # a browser that has no NumPy yet
         return ""
     return " ".join(Signature(kernel).words)

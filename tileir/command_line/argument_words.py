@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tileir.command_line import fill
+from tileir.command_line.fill import ArrayWord, FileWord, Fill, ScalarWord, Word
 from tileir.ir import types as t
 from tileir.ir.usage import UsageError
-from tileir.runtime import fill
 from tileir.runtime.arguments import Parameter
-from tileir.runtime.fill import ArrayWord, FileWord, Fill, ScalarWord, Word
 from tileir.runtime.module import Kernel, Module
 
 GRAMMAR = """\

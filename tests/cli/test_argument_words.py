@@ -7,12 +7,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tileir.command_line import fill
+from tileir.command_line.argument_words import assigned, parsed
+from tileir.command_line.fill import ArrayWord, FileWord, Fill, ScalarWord
 from tileir.ir import types as t
 from tileir.ir.storage import dtype_of
 from tileir.ir.usage import UsageError
-from tileir.runtime import fill
-from tileir.runtime.cli_arguments import assigned, parsed
-from tileir.runtime.fill import ArrayWord, FileWord, Fill, ScalarWord
 
 FLOATS = [t.F16, t.BF16, t.F32, t.TF32, t.F64, t.F8E4M3FN, t.F8E5M2, t.F8E8M0FNU, t.F4E2M1FN, t.FNV8E5M3FNU]
 INTS = [t.I1, t.I8, t.I16, t.I32, t.I64]

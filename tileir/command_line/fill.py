@@ -41,7 +41,7 @@ _UNREADABLE = (
 
 @dataclass(frozen=True)
 class Fill:
-    """The contents of an array: `how` is a word of `cli_arguments.GRAMMAR` or ``value``; `numbers` what they need."""
+    """The contents of an array: `how` is a word of `argument_words.GRAMMAR` or ``value``; `numbers` what they need."""
 
     how: str
     numbers: tuple[int | float, ...] = ()

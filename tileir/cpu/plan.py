@@ -239,7 +239,7 @@ class _Planner:
             return {}
         reuse = Reuse(fusion, loads.readers)
         sums = [(op.acc, op) for op in fusion.operations if isinstance(op, ProductOp)]
-        tiles = [(value, op) for op in fusion.operations for value in op.results]
+        tiles = [(value, op) for op in fusion.operations for value in op.results if not fusion.is_expression(value)]
         found = {(tile, op): tuple(reuse.given_up(tile, op)) for tile, op in (*sums, *tiles)}
         return {tile: operands for tile, operands in found.items() if operands}
 

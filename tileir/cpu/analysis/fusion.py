@@ -61,8 +61,6 @@ class Fusion:
             self._roots[op] = self._roots_of(op)
         self._cut: set[Op] = set()
         self._cut_chains(operations)
-        results = (op.results[0] for op in operations if fusible(op))
-        self._expressions = frozenset(filter(self.fused, results))
 
     def users(self, value: Value) -> Sequence[Op]:
         return self._uses.of(value)
@@ -113,7 +111,7 @@ class Fusion:
 
     def is_expression(self, value: Value) -> bool:
         """Return whether elements of `value` are computed where they are used."""
-        return value in self._expressions
+        return value.op is not None and fusible(value.op) and self.fused(value)
 
     def weight(self, value: Value) -> int:
         """Return the operations that compute an element of `value` where it is used, free ones left out."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from tileir.cpu.emit.algebra import call_named
+from tileir.cpu.emit.algebra import Int, call_named
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num
 from tileir.cpu.emit.exits import RARE, attend, field_of, wanted
@@ -51,6 +51,24 @@ _NO_EVIDENCE: Mapping[int, ir.Value] = MappingProxyType({})
 Index = tuple[ir.Value, ...]
 Extent = Any
 """A number of iterations: an ``int``, or an i64 register (llvmlite is untyped)."""
+
+
+@dataclass(frozen=True)
+class CollectingCell:
+    """A stack cell in which iterations of a loop nest collect an integer, in any order: the loop may run on vectors."""
+
+    builder: ir.IRBuilder
+    cell: ir.Value
+    type: ir.Type
+
+    def add(self, join: Callable[[Int, Int], Int], value: ir.Value) -> None:
+        """Join a value to what has been collected so far."""
+        self.builder.store(join(Int(self.builder, self.value), Int(self.builder, value)).value, self.cell)
+
+    @property
+    def value(self) -> ir.Value:
+        """What has been collected, loaded where the builder stands."""
+        return self.builder.load(self.cell, typ=self.type)
 
 
 @dataclass
@@ -134,6 +152,12 @@ class Emitter:
         """Return stack cells, made once per call of the function wherever the builder stands."""
         with self.builder.goto_entry_block():
             return self.builder.alloca(type, None if count == 1 else count)
+
+    def collector(self, start: ir.Value) -> CollectingCell:
+        """Return a stack cell that holds `start`, in which iterations collect."""
+        cell = self.stack(start.type)
+        self.builder.store(start, cell)
+        return CollectingCell(self.builder, cell, start.type)
 
     def stack_bytes(self, size: int) -> ir.Value:
         """Return the address of `size` bytes on the stack, which LLVM may keep in registers."""

@@ -235,7 +235,7 @@ def transposition_of(emit: Emitter, target: Window, tile: Tile) -> TransposedCop
     """Return the permutation that stores a tile from memory in another order of its dimensions; None if it is not such
     a copy."""
     source, shape = _in_memory(tile), tile.type.shape
-    if source is None or not _is_copied(tile.element):
+    if source is None or not moves_as_bytes(tile.element):
         return None
     read, written = (_unit_dimension(window) for window in (source, target))
     if read is None or written is None or read == written:
@@ -251,11 +251,6 @@ def _in_memory(tile: Tile) -> Window | None:
         source = _in_memory(tile.source)
         return source and replace(source, type=tile.type, strides=tuple(source.strides[i] for i in tile.permutation))
     return tile if isinstance(tile, Window) else None
-
-
-def _is_copied(element: t.ElementType | t.PointerType) -> bool:
-    """Return whether elements are written with the same bytes as they are read."""
-    return isinstance(element, t.ElementType) and element not in UNUSED_BITS and element not in (t.I1, t.I4)
 
 
 def _unit_dimension(window: Window) -> int | None:
@@ -361,6 +356,11 @@ def from_memory(builder: ir.IRBuilder, element: t.ElementType | t.PointerType, l
     if element.is_int:
         return Num(element, wide=loaded)
     return Num(element, bits=loaded)
+
+
+def moves_as_bytes(element: t.ElementType | t.PointerType) -> bool:
+    """Return whether an element is written with the bytes that it is read with."""
+    return element not in UNUSED_BITS and element not in (t.I1, t.I4)
 
 
 def to_memory(builder: ir.IRBuilder, number: Num) -> ir.Value:

@@ -14,7 +14,7 @@ from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.structure import carried_arguments, enclosing_loop, is_visible
-from tileir.cpu.emit.algebra import call_intrinsic
+from tileir.cpu.emit.algebra import Int, call_intrinsic
 from tileir.cpu.emit.elements import I1, I32, I64
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.exits import field_of
@@ -193,17 +193,15 @@ def bound_sums(lowering: Lowering, loop: control.For, slots: Sequence[Slot]) -> 
 
 def _largest_magnitude(emit: Emitter, slot: Slot) -> ir.Value:
     """Return that of the tile of i32 in a slot, an i64."""
-    builder, largest, tile = emit.builder, emit.stack(I64), slot.read(emit)
+    builder, tile, largest = emit.builder, slot.read(emit), emit.collector(I64(0))
     assert isinstance(tile, Tile)
-    builder.store(I64(0), largest)
 
     def look_at(index: Index) -> None:
         number = builder.sext(wide(builder, tile.at(emit, index)), I64)
-        magnitude = call_intrinsic(builder, "llvm.abs", I64, [number, I1(0)])
-        builder.store(call_intrinsic(builder, "llvm.smax", I64, [builder.load(largest, typ=I64), magnitude]), largest)
+        largest.add(Int.signed_maximum, call_intrinsic(builder, "llvm.abs", I64, [number, I1(0)]))
 
     emit.loop_nest(tile.type.shape, look_at)
-    return builder.load(largest, typ=I64)
+    return largest.value
 
 
 def begin_iteration_of_products(

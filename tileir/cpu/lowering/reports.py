@@ -36,28 +36,23 @@ def trap_where(lowering: Lowering, op: Op, type: t.TileType, broken: Broken, mes
 
 def first_where(emit: Emitter, type: t.TileType, broken: Broken) -> ir.Value:
     """Return the position of the first element that offends, or the number of elements."""
-    builder, strides, cell = emit.builder, row_major(type.shape), emit.stack(I64)
-    builder.store(I64(type.count), cell)
+    builder, strides, found = emit.builder, row_major(type.shape), emit.collector(I64(type.count))
 
     def visit(index: Index) -> None:
         position = distance(builder, index, strides)
-        offending = Int(builder, builder.select(broken(index), position, I64(type.count)))
-        builder.store(offending.unsigned_minimum(Int(builder, builder.load(cell, typ=I64))).value, cell)
+        found.add(Int.unsigned_minimum, builder.select(broken(index), position, I64(type.count)))
 
     emit.loop_nest(type.shape, visit)
-    return builder.load(cell, typ=I64)
+    return found.value
 
 
 def any_where(emit: Emitter, type: t.TileType, broken: Broken) -> ir.Value:
     """Emit a test of whether any element offends."""
     if type.count == 1:
         return broken((I64(0),) * type.rank)
-    builder, found = emit.builder, emit.stack(I1)
-    builder.store(I1(0), found)
-    emit.loop_nest(
-        type.shape, lambda index: builder.store(builder.or_(broken(index), builder.load(found, typ=I1)), found)
-    )
-    return builder.load(found, typ=I1)
+    found = emit.collector(I1(0))
+    emit.loop_nest(type.shape, lambda index: found.add(Int.__or__, broken(index)))
+    return found.value
 
 
 def is_off(lowering: Lowering, mask: Value) -> Broken:

@@ -303,9 +303,17 @@ class Lowering:
         assert isinstance(found, NativeTileView)
         return found
 
+    def scalar(self, value: Value) -> Num:
+        """Return the only element of a tile of one element."""
+        return scalar(self.emit, self.tile(value))
+
+    def number(self, value: Value) -> ir.Value:
+        """Return a scalar in a register."""
+        return wide(self.builder, self.scalar(value))
+
     def unsigned(self, value: Value) -> ir.Value:
         """Return a scalar integer read as unsigned, as an i64."""
-        return as_i64(self.builder, wide(self.builder, scalar(self.emit, self.tile(value))))
+        return as_i64(self.builder, self.number(value))
 
     def blocks(self) -> ir.Value:
         """Return the number of tile blocks, an i64."""
@@ -356,7 +364,7 @@ class Lowering:
         *operations, terminator = body.ops
         for op in operations:
             self.lower(op)
-        return [scalar(self.emit, self.tile(value)) for value in terminator.operands]
+        return [self.scalar(value) for value in terminator.operands]
 
     def run(self, block: Block) -> None:
         alive = len(self.allocations)

@@ -24,7 +24,7 @@ from tileir.analysis.symbols import GridExtent, ScalarParameter
 from tileir.cpu.analysis.streams import NextPlace
 from tileir.cpu.emit.elements import I1, I8, I32, I64, is_number
 from tileir.cpu.emit.emitter import Emitter, Index, least
-from tileir.cpu.emit.tiles import Tile, Window, fill, scalar, wide
+from tileir.cpu.emit.tiles import Tile, Window, fill
 from tileir.cpu.emit.vectors import CACHE_LINE
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory.copying import moved, rows_along, some
@@ -192,7 +192,7 @@ def _times(lowering: Lowering, op: Op) -> tuple[ir.Value, ir.Value]:
 
 def _number(lowering: Lowering, value: Value) -> ir.Value:
     """Return a scalar integer read as signed, as an i64."""
-    number = wide(lowering.builder, scalar(lowering.emit, lowering.tile(value)))
+    number = lowering.number(value)
     return number if number.type == I64 else lowering.builder.sext(number, I64)
 
 
@@ -270,10 +270,7 @@ def _goes_on(lowering: Lowering, op: Op, place: NextPlace) -> ir.Value:
     loop = enclosing_loop(op)
     while place.turn is not None and loop is not None:
         if isinstance(loop, For) and place.turn in lowering.known.of(loop.body.args[0]).form.symbols():
-            position, step, upper = (
-                wide(builder, scalar(lowering.emit, lowering.tile(value)))
-                for value in (loop.body.args[0], loop.step, loop.upper)
-            )
+            position, step, upper = map(lowering.number, (loop.body.args[0], loop.step, loop.upper))
             return builder.icmp_signed("<", step, builder.sub(upper, position))
         loop = enclosing_loop(loop)
     for extent in lowering.grid[1:]:

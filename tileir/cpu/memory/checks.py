@@ -164,38 +164,33 @@ class _Question:
     def holds_lanes(self, where: PointerElements) -> ir.Value:
         """Emit a test of whether the lanes that are not masked off are aligned and all lie in one memory."""
         emit, builder, bounds = self.lowering.emit, self.lowering.builder, self.bounds
-        lowest, highest, loose = (emit.stack(I64) for _ in range(3))
-        for cell, start in ((lowest, -1), (highest, 0), (loose, 0)):
-            builder.store(I64(start), cell)
+        lowest, highest, loose = (emit.collector(I64(start)) for start in (-1, 0, 0))
 
         def visit(index: Index) -> None:
             pointer = where.pointers.at(emit, index)
             address = address_of(builder, pointer)
             distance = address if bounds is None else pointer.wide
             active = None if where.mask is None else wide(builder, where.mask.at(emit, index))
-            self._collect(highest, Int.unsigned_maximum, distance, active, 0)
+
+            def counted(value: ir.Value, neutral: int) -> ir.Value:
+                return value if active is None else builder.select(active, value, I64(neutral))
+
+            highest.add(Int.unsigned_maximum, counted(distance, 0))
             if bounds is None:
-                self._collect(lowest, Int.unsigned_minimum, address, active, -1)
+                lowest.add(Int.unsigned_minimum, counted(address, -1))
             if bounds is not None and _is_multiple(distance, self.size):
-                builder.store(bounds.begin, loose)
+                builder.store(bounds.begin, loose.cell)
             else:
-                self._collect(loose, Int.__or__, address, active, 0)
+                loose.add(Int.__or__, counted(address, 0))
 
         emit.loop_nest(where.pointers.type.shape, visit)
-        low, high, bits = (builder.load(cell, typ=I64) for cell in (lowest, highest, loose))
+        low, high, bits = lowest.value, highest.value, loose.value
         if bounds is None:
             length = builder.add(builder.sub(high, low), I64(self.size))
             inside = range_inside(self.lowering, None, low, length, self.write)
         else:
             inside = self.near(high)
         return builder.and_(inside, self.aligned(bits))
-
-    def _collect(
-        self, cell: ir.Value, join: Callable[[Int, Int], Int], value: ir.Value, active: ir.Value | None, neutral: int
-    ) -> None:
-        builder = self.lowering.builder
-        counted = value if active is None else builder.select(active, value, I64(neutral))
-        builder.store(join(Int(builder, builder.load(cell, typ=I64)), Int(builder, counted)).value, cell)
 
     def ask_of_each(self, where: Elements) -> None:
         """Trap at the first element, in row-major order, that belongs to the access and may not be accessed."""
@@ -308,7 +303,7 @@ def fit_of(
     """
     if not lowering.checked:
         return None
-    builder, bounds = lowering.builder, bounds_of(lowering, scalar(lowering.emit, lowering.tile(pointer)))
+    builder, bounds = lowering.builder, bounds_of(lowering, lowering.scalar(pointer))
     first = builder.ptrtoint(view.base, I64)
     length, conditions = claimed(builder, view, element)
     if element.byte_size > 1:
@@ -336,7 +331,7 @@ def fit_of(
 
 def look_at_claim(lowering: Lowering, op: views.MakeTensorView, view: NativeTensorView) -> None:
     """Warn of a tensor view that begins in its memory and claims more than that has; the host says how much."""
-    builder, bounds = lowering.builder, bounds_of(lowering, scalar(lowering.emit, lowering.tile(op.base)))
+    builder, bounds = lowering.builder, bounds_of(lowering, lowering.scalar(op.base))
     if bounds is None:
         return
     first, whole = builder.ptrtoint(view.base, I64), replace(bounds, end=bounds.last)

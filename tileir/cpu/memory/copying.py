@@ -12,11 +12,11 @@ from llvmlite import ir
 from tileir.cpu.emit.elements import I1, I64, is_number
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, clear_bytes, copy_bytes
 from tileir.cpu.emit.tiles import (
-    UNUSED_BITS,
     ExpressionTile,
     Tile,
     Window,
     materialized,
+    moves_as_bytes,
     new_buffer,
 )
 from tileir.ir import types as t
@@ -69,11 +69,6 @@ def has_rows(target: Window, source: Tile, dim: int) -> bool:
     if not isinstance(source, Window) or source.element != target.element or not moves_as_bytes(target.element):
         return False
     return is_number(target.strides[dim], 1) and is_number(source.strides[dim], 1)
-
-
-def moves_as_bytes(element: t.ElementType | t.PointerType) -> bool:
-    """Return whether reading and writing an element changes no bit (`cpu.emit.tiles.from_memory`)."""
-    return element not in UNUSED_BITS and element not in (t.I1, t.I4)
 
 
 def copy_row(emit: Emitter, target: Window, source: Tile, dim: int, index: Index, count: ir.Value) -> None:

@@ -15,6 +15,7 @@ from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.analysis.loads import LoadPlacement
+from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.driver import SEPARATELY
 from tileir.cpu.emit.elements import I1, I64, PTR, Num, is_zero, padding, zero
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, either
@@ -223,16 +224,15 @@ def any_odd(
     lowering: Lowering, access: MemoryAccess, rows: MemoryRows, act: Callable[[Index, MemoryRow, ir.Value], None]
 ) -> ir.Value:
     """Run ``act(index, row, fine)`` for all rows; return whether any is not fine."""
-    emit, builder, fine = lowering.emit, lowering.builder, lowering.emit.stack(I1)
-    builder.store(I1(1), fine)
+    fine = lowering.emit.collector(I1(1))
 
     def visit(index: Index, row: MemoryRow) -> None:
         found = row_is_fine(lowering, access, row)
-        builder.store(builder.and_(builder.load(fine, typ=I1), found), fine)
+        fine.add(Int.__and__, found)
         act(index, row, found)
 
-    rows.each(emit, visit)
-    return builder.not_(builder.load(fine, typ=I1))
+    rows.each(lowering.emit, visit)
+    return lowering.builder.not_(fine.value)
 
 
 # ---------------------------------------------------------------- elements

@@ -18,6 +18,7 @@ from llvmlite import ir
 from tileir.analysis.effects import MemoryAccess
 from tileir.analysis.region import is_view_box
 from tileir.cpu.analysis.loads import LEAST_ROW, RowAccess
+from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import I1, I8, I64, is_number, memory_type
 from tileir.cpu.emit.emitter import Emitter, Extent, Index, as_i64, as_register, at_least_one, highest_index, least
 from tileir.cpu.emit.tiles import (
@@ -27,11 +28,12 @@ from tileir.cpu.emit.tiles import (
     address_of,
     distance,
     materialized,
+    moves_as_bytes,
     pointer_to,
     wide,
 )
 from tileir.cpu.lowering.state import Lowering
-from tileir.cpu.memory.copying import moved, moves_as_bytes, rows_along, some
+from tileir.cpu.memory.copying import moved, rows_along, some
 from tileir.cpu.memory.elements import load_element, load_nibble, store_element, store_nibble
 from tileir.cpu.memory.guards import active_in_row, counts_of, front_of
 from tileir.ir import types as t
@@ -80,7 +82,7 @@ class Axis:
         if self.rows is None:
             left = builder.select(self.reachable, builder.sub(self.limit, self.start), I64(0))
             return least(builder, left, as_register(extent))
-        return self._over_rows(emit, lambda found, at: builder.add(found, I64(1)))
+        return self._over_rows(emit, lambda found, at: found + 1)
 
     def last(self, emit: Emitter, extent: int) -> ir.Value:
         """Return the largest coordinate that lies in the tensor, if there is one."""
@@ -88,25 +90,18 @@ class Axis:
         if self.rows is None:
             left = least(builder, builder.sub(self.limit, self.start), I64(extent))
             return builder.sub(builder.add(self.start, left), I64(1))
+        return self._over_rows(emit, lambda found, at: found.below_unsigned(at).choose(at, found))
 
-        def larger(found: ir.Value, at: ir.Value) -> ir.Value:
-            return builder.select(builder.icmp_unsigned(">", at, found), at, found)
-
-        return self._over_rows(emit, larger)
-
-    def _over_rows(self, emit: Emitter, join: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
+    def _over_rows(self, emit: Emitter, join: Callable[[Int, Int], Int]) -> ir.Value:
         """Join the coordinates that lie in the tensor, from 0 on."""
         assert self.rows is not None
-        builder, cell = emit.builder, emit.stack(I64)
-        builder.store(I64(0), cell)
+        collected, limit = emit.collector(I64(0)), Int(emit.builder, self.limit)
 
-        def visit(index: Index) -> None:
-            at, found = self.coordinate(emit, index[0]), builder.load(cell, typ=I64)
-            inside = builder.icmp_unsigned("<", at, self.limit)
-            builder.store(builder.select(inside, join(found, at), found), cell)
+        def joined(found: Int, at: Int) -> Int:
+            return at.below_unsigned(limit).choose(join(found, at), found)
 
-        emit.loop_nest(self.rows.type.shape, visit)
-        return builder.load(cell, typ=I64)
+        emit.loop_nest(self.rows.type.shape, lambda index: collected.add(joined, self.coordinate(emit, index[0])))
+        return collected.value
 
 
 def axis_at(lowering: Lowering, dim: int, index: Value, step: int, limit: ir.Value) -> Axis:
@@ -528,11 +523,10 @@ def last_of(builder: ir.IRBuilder, box: Box) -> tuple[ir.Value, ir.Value]:
 
 def count_access(lowering: Lowering, op: Op) -> None:
     """Add the number of elements that an operation is about to access to its counter."""
-    access, counters, emit, builder = MemoryAccess.of(op), lowering.kernel.counters, lowering.emit, lowering.builder
+    access, counters, emit = MemoryAccess.of(op), lowering.kernel.counters, lowering.emit
     assert counters is not None, "this is code that counts"
     through_pointers = isinstance(access.address.type, t.TileType)
     where = (pointer_elements if through_pointers else view_elements)(lowering, access)
-    cell = emit.stack(I64)
-    builder.store(I64(0), cell)
-    where.each(emit, lambda index, place: builder.store(builder.add(builder.load(cell, typ=I64), I64(1)), cell))
-    counters.add(emit, counters.of_access(op), builder.load(cell, typ=I64))
+    accessed = emit.collector(I64(0))
+    where.each(emit, lambda index, place: accessed.add(Int.__add__, I64(1)))
+    counters.add(emit, counters.of_access(op), accessed.value)

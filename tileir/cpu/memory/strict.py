@@ -13,6 +13,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from tileir.analysis.effects import MemoryAccess
+from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import I1, I8, I64, PTR
 from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.tiles import Tile, address_of, distance, row_major, wide
@@ -141,17 +142,15 @@ def look_at_marks(lowering: Lowering, access: MemoryAccess, where: Elements) -> 
     emit, builder = lowering.emit, lowering.builder
     table, entries = kept(lowering, MARKS), I64(len(lowering.allocations))
     size, kind = where.type.element.byte_size, (_READS if access.reads else 0) | (_WRITES if access.writes else 0)
-    found = emit.stack(I1)
-    builder.store(I1(0), found)
+    found = emit.collector(I1(0))
 
     def visit(index: Index, place: ir.Value) -> None:
         arguments = [table, entries, where.address_of(emit, place), I64(size), I64(kind)]
-        fresh = builder.call(_touch(emit.module), arguments)
-        builder.store(builder.or_(fresh, builder.load(found, typ=I1)), found)
+        found.add(Int.__or__, builder.call(_touch(emit.module), arguments))
 
     where.each(emit, visit)
     if access.reads:
-        warn_if(lowering, builder.load(found, typ=I1), access.op, undefined.UNWRITTEN)
+        warn_if(lowering, found.value, access.op, undefined.UNWRITTEN)
 
 
 def _touch(module: ir.Module) -> ir.Function:

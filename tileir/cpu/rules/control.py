@@ -8,6 +8,7 @@ from llvmlite import ir
 
 from tileir.analysis.effects import allocations_in
 from tileir.analysis.placement import LARGEST_KERNEL
+from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import I8, I64
 from tileir.cpu.emit.emitter import Index
 from tileir.cpu.emit.record import TrapKind, TrapSite
@@ -16,9 +17,7 @@ from tileir.cpu.emit.tiles import (
     Tile,
     materialized,
     new_buffer,
-    scalar,
     to_memory,
-    wide,
 )
 from tileir.cpu.lowering.functions import call_function
 from tileir.cpu.lowering.products import (
@@ -80,7 +79,7 @@ def _region(lowering: Lowering, block: Block) -> None:
 @rules(control.If)
 def lower_if(lowering: Lowering, op: control.If) -> None:
     builder = lowering.builder
-    condition = wide(builder, scalar(lowering.emit, lowering.tile(op.condition)))
+    condition = lowering.number(op.condition)
     results = slots_of(lowering, op.outputs)
     then, merge = builder.append_basic_block("then"), builder.append_basic_block("merge")
     otherwise = builder.append_basic_block("else") if op.otherwise is not None else merge
@@ -129,7 +128,7 @@ def lower_for(lowering: Lowering, op: control.For) -> None:
 def _bounds(lowering: Lowering, op: control.For) -> tuple[ir.Value, ir.Value, ir.Value]:
     """Return the bounds and the step, which must lead upward."""
     emit, builder = lowering.emit, lowering.builder
-    lower, upper, step = (wide(builder, scalar(emit, lowering.tile(bound))) for bound in (op.lower, op.upper, op.step))
+    lower, upper, step = map(lowering.number, (op.lower, op.upper, op.step))
     no_step = builder.icmp_signed("<=", step, step.type(0))
     emit.trap_with(no_step, op, undefined.no_step("{1}"), TrapKind.COUNTER, _counter(builder, op, lower, step))
     return lower, upper, step
@@ -210,13 +209,11 @@ def lower_return(lowering: Lowering, op: control.Return) -> None:
 def lower_assert(lowering: Lowering, op: control.Assert) -> None:
     """Trap if an element is 0; the condition is left in the arena, for the report to say which."""
     emit, builder = lowering.emit, lowering.builder
-    condition = lowering.tile(op.condition)
     if op.condition.type.count == 1:
-        fails = builder.not_(wide(builder, scalar(emit, condition)))
-        emit.trap_if(fails, op, op.message)
+        emit.trap_if(builder.not_(lowering.number(op.condition)), op, op.message)
         return
-    holds = emit.stack(I8)
-    builder.store(I8(1), holds)
+    condition = lowering.tile(op.condition)
+    holds = emit.collector(I8(1))
     with emit.region():
         place = emit.free_place()
         kept = new_buffer(emit, op.condition.type)
@@ -224,10 +221,10 @@ def lower_assert(lowering: Lowering, op: control.Assert) -> None:
         def keep(index: Index) -> None:
             element = condition.at(emit, index)
             kept.put(emit, index, element)
-            builder.store(builder.and_(builder.load(holds, typ=I8), to_memory(builder, element)), holds)
+            holds.add(Int.__and__, to_memory(builder, element))
 
         emit.loop_nest(op.condition.type.shape, keep)
-        fails = builder.icmp_unsigned("==", builder.load(holds, typ=I8), I8(0))
+        fails = builder.icmp_unsigned("==", holds.value, I8(0))
         emit.trap_at(fails, TrapSite(op, op.message, TrapKind.ASSERTION), place)
 
 

@@ -12,9 +12,11 @@ from functools import partial
 
 from llvmlite import ir
 
+from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import I1, I64, Num, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.tiles import Scalar, Tile, Window, materialized, new_buffer, row_major, scalar, wide
+from tileir.cpu.lowering.reports import any_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.plan import FAN
 from tileir.ir import types as t
@@ -187,12 +189,9 @@ def _most_extreme(lowering: Lowering, extreme: Extreme, extent: int, count: int,
 def _settle(emit: Emitter, source: Tile, target: Window, extreme: Extreme) -> None:
     """Look again at the rows of `source` whose extreme is open."""
     builder, shape = emit.builder, target.type.shape
-    some = emit.stack(I1)
-    builder.store(I1(0), some)
 
-    def look(index: Index) -> None:
-        is_open = extreme.is_open(builder, wide(builder, target.at(emit, index)))
-        builder.store(builder.or_(builder.load(some, typ=I1), is_open), some)
+    def is_open(index: Index) -> ir.Value:
+        return extreme.is_open(builder, wide(builder, target.at(emit, index)))
 
     def settle(index: Index) -> None:
         found = wide(builder, target.at(emit, index))
@@ -200,19 +199,16 @@ def _settle(emit: Emitter, source: Tile, target: Window, extreme: Extreme) -> No
             among = _is_among(emit, source, index, extreme, extreme.wanted(builder, found))
             target.put(emit, index, Num(target.element, wide=extreme.settled(builder, found, among)))
 
-    emit.loop_nest(shape, look)
-    with emit.when(builder.load(some, typ=I1), likely=False):
+    with emit.when(any_where(emit, target.type, is_open), likely=False):
         emit.loop_nest(shape, settle)
 
 
 def _is_among(emit: Emitter, source: Tile, row: Index, extreme: Extreme, wanted: ir.Value) -> ir.Value:
     """Return an i1 that is set if a row has an element of these bits."""
-    builder, found = emit.builder, emit.stack(I1)
-    builder.store(I1(0), found)
+    builder, found = emit.builder, emit.collector(I1(0))
     with emit.counted(I64(0), I64(source.type.shape[-1])) as position:
-        same = extreme.same_bits(builder, wide(builder, source.at(emit, (*row, position))), wanted)
-        builder.store(builder.or_(builder.load(found, typ=I1), same), found)
-    return builder.load(found, typ=I1)
+        found.add(Int.__or__, extreme.same_bits(builder, wide(builder, source.at(emit, (*row, position))), wanted))
+    return found.value
 
 
 # ---------------------------------------------------------------- scan

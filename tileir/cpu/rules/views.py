@@ -10,7 +10,7 @@ from llvmlite import ir
 from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.emit.elements import I64
 from tileir.cpu.emit.record import TrapKind
-from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView, pointer_to, scalar
+from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView, pointer_to
 from tileir.cpu.lowering.reports import warn_if
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.memory.checks import fit_of, look_at_claim
@@ -33,7 +33,7 @@ strict: Rules[Lower] = Rules()
 @rules(views.MakeTensorView)
 def lower_make_tensor_view(lowering: Lowering, op: views.MakeTensorView) -> None:
     type = op.result.type
-    base = pointer_to(lowering.builder, scalar(lowering.emit, lowering.tile(op.base)))
+    base = pointer_to(lowering.builder, lowering.scalar(op.base))
     extents = _entries(lowering, type.shape, op.dynamicShape)
     strides = _entries(lowering, type.strides, op.dynamicStrides)
     for what, static, given, entries in (

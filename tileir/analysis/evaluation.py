@@ -296,7 +296,7 @@ def _has_coordinates(form: Expression) -> bool:
 
 def _source(symbol: Symbol) -> str | None:
     """Return the reason for an unknown address that a symbol causes."""
-    unknown = next((part for part in of(symbol).all_symbols() if isinstance(part, Unknown)), None)
+    unknown = min((part for part in of(symbol).all_symbols() if isinstance(part, Unknown)), default=None)
     if unknown is not None:
         return f"the address depends on {unknown.why}"
     if isinstance(symbol, Turn):

@@ -13,7 +13,7 @@ nothing wraps around.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import reduce
 from operator import is_
 
@@ -81,7 +81,7 @@ Known = Callable[[Symbol], Range]
 class Expression:
     """`constant` plus the sum of ``factor * product`` over `terms`, in which no factor is 0. Immutable."""
 
-    __slots__ = ("_hash", "_range", "constant", "terms")
+    __slots__ = ("_all_symbols", "_hash", "_range", "constant", "terms")
 
     def __init__(self, constant: int, terms: dict[Monomial, int]) -> None:
         if len(terms) > MAX_TERMS:
@@ -90,6 +90,7 @@ class Expression:
         self.terms = terms
         self._hash: int | None = None
         self._range: Range | None = None
+        self._all_symbols: frozenset[Symbol] | None = None
 
     # ------------------------------------------------------------ identity
 
@@ -171,12 +172,13 @@ class Expression:
         """Return the symbols of the sum itself, not those inside of them."""
         return {symbol for product in self.terms for symbol in product}
 
-    def all_symbols(self) -> Iterator[Symbol]:
-        """Yield the symbols of the sum and those that they are made of."""
-        for symbol in self.symbols():
-            yield symbol
-            for inner in symbol.inner:
-                yield from inner.all_symbols()
+    def all_symbols(self) -> frozenset[Symbol]:
+        """Return the symbols of the sum and those that they are made of."""
+        if self._all_symbols is None:
+            own = self.symbols()
+            made_of = (inner.all_symbols() for symbol in own for inner in symbol.inner)
+            self._all_symbols = frozenset(own).union(*made_of)
+        return self._all_symbols
 
     def mentions(self, accepts: Callable[[Symbol], bool]) -> bool:
         return any(map(accepts, self.all_symbols()))

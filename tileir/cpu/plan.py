@@ -158,7 +158,7 @@ def plan_of(
     called = {op: placement.sizes.callee(op) for op in reachable(entry) if isinstance(op, Call)}
     return KernelPlan(
         replace(body, products=products, prefetches={} if coarsening is not None else body.prefetches),
-        {function.body: planner.function(function.body) for function in called.values()},
+        {function.body: planner.device_function(function.body) for function in called.values()},
         frozenset(one for one in called.values() if placement.is_part(one) or (waits and may_wait(reachable(one)))),
         placement,
         checks,
@@ -180,7 +180,12 @@ class _Planner:
     target: Host
     off: frozenset[str]
 
+    def device_function(self, body: Block) -> FunctionPlan:
+        made = self.function(body)
+        return replace(made, products=self.products(made.fusion, made.loads, keeps=False)[0])
+
     def function(self, body: Block) -> FunctionPlan:
+        """Decide about a function but for its products."""
         known = Affines(body)
         fusion = Fusion(body, {} if self.strict or "joint stores" in self.off else joint_stores(body, known))
         loads = Loads(fusion, known)
@@ -194,7 +199,7 @@ class _Planner:
             {} if self.strict or "live extents" in self.off else live_extents(fusion, used),
             self._expressions(fusion),
             reused,
-            self.products(fusion, loads, keeps=False)[0],
+            {},
             {op: self._reduction(fusion, op) for op in fusion.operations if isinstance(op, _REDUCTIONS)},
             {} if self.strict or "prefetches" in self.off else prefetches_of(loads.regions.values()),
         )
@@ -239,7 +244,7 @@ class _Planner:
             return {}
         reuse = Reuse(fusion, loads.readers)
         sums = [(op.acc, op) for op in fusion.operations if isinstance(op, ProductOp)]
-        tiles = [(value, op) for op in fusion.operations for value in op.results]
+        tiles = [(value, op) for op in fusion.operations for value in op.results if not fusion.is_expression(value)]
         found = {(tile, op): tuple(reuse.given_up(tile, op)) for tile, op in (*sums, *tiles)}
         return {tile: operands for tile, operands in found.items() if operands}
 

@@ -61,6 +61,8 @@ class Fusion:
             self._roots[op] = self._roots_of(op)
         self._cut: set[Op] = set()
         self._cut_chains(operations)
+        results = (op.results[0] for op in operations if fusible(op))
+        self._expressions = frozenset(filter(self.fused, results))
 
     def users(self, value: Value) -> Sequence[Op]:
         return self._uses.of(value)
@@ -111,7 +113,7 @@ class Fusion:
 
     def is_expression(self, value: Value) -> bool:
         """Return whether elements of `value` are computed where they are used."""
-        return value.op is not None and fusible(value.op) and self.fused(value)
+        return value in self._expressions
 
     def weight(self, value: Value) -> int:
         """Return the operations that compute an element of `value` where it is used, free ones left out."""

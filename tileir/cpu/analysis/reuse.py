@@ -34,8 +34,9 @@ class Reuse:
         if tile.op is not by and not self._fusion.fused(tile):
             return
         for value in self._fusion.expression(tile):
-            has_memory = value is not tile and not self._fusion.is_expression(value)
-            if has_memory and _fits(value, tile) and self._owns_memory(value) and self._ends_with(value, tile, by):
+            if value is tile or self._fusion.is_expression(value):
+                continue
+            if _fits(value, tile) and self._owns_memory(value) and self._ends_with(value, tile, by):
                 yield value
 
     def _owns_memory(self, value: Value) -> bool:

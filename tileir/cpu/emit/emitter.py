@@ -477,12 +477,6 @@ def as_i64(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
     return number if number.type == I64 else builder.zext(number, I64)
 
 
-def accesses_null(function: ir.Function) -> None:
-    """Have an access through a null pointer made, not taken as a sign that the code before it is never reached."""
-    # llvmlite takes no attributes but those it knows.
-    set.add(function.attributes, "null_pointer_is_valid")
-
-
 def either(builder: ir.IRBuilder, type: ir.Type, *choices: tuple[ir.Value, ir.Block]) -> ir.Value:
     """Return the value that belongs to the block control came from; no choice where all are the same constant."""
     values = [value for value, _ in choices]
@@ -520,11 +514,6 @@ def _elements(extents: Sequence[Extent]) -> int | None:
 
 
 # ---------------------------------------------------------------- bytes of memory
-
-
-def copy_bytes(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, length: ir.Value) -> None:
-    """Copy bytes between places that do not overlap."""
-    call_named(builder, "llvm.memcpy.p0.p0.i64", ir.VoidType(), [target, source, length, I1(0)])
 
 
 def clear_bytes(builder: ir.IRBuilder, address: ir.Value, length: ir.Value) -> None:

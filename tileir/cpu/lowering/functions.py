@@ -27,7 +27,7 @@ from tileir.cpu.analysis.coarsening import Coarsening
 from tileir.cpu.emit.coroutines import Coroutine
 from tileir.cpu.emit.driver import KERNEL_ARGUMENTS, add_driver
 from tileir.cpu.emit.elements import I8, I32, I64, PTR, Num, memory_type
-from tileir.cpu.emit.emitter import Emitter, accesses_null
+from tileir.cpu.emit.emitter import Emitter
 from tileir.cpu.emit.exits import field_of
 from tileir.cpu.emit.record import (
     FUEL,
@@ -186,10 +186,16 @@ def _add_joined(single: Lowering, coarsening: Coarsening, body: Block, module: i
     caller.arena_size = max(caller.arena_size, emit.arena_size)
 
 
+def _accesses_null(function: ir.Function) -> None:
+    """Have an access through a null pointer made, not taken as a sign that the code before it is never reached."""
+    # llvmlite takes no attributes but those it knows.
+    set.add(function.attributes, "null_pointer_is_valid")
+
+
 def _function(module: ir.Module, name: str, type: ir.FunctionType) -> ir.Function:
     function = NativeFunction(module, type, name)
     function.args[_ARENA].add_attribute("noalias")
-    accesses_null(function)
+    _accesses_null(function)
     return function
 
 
@@ -287,7 +293,7 @@ def _made(caller: Lowering, function: Func) -> ir.Function:
     made = NativeFunction(module, ir.FunctionType(I32, [*common, *marks, *kinds, *places]), name)
     made.linkage = "internal"
     made.attributes.add("noinline")
-    accesses_null(made)
+    _accesses_null(made)
     lowering = _callee(caller, made, body)
     rest = list(made.args[len(common) + len(marks) :])
     for parameter in body.args:

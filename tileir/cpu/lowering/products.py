@@ -196,11 +196,11 @@ def _largest_magnitude(emit: Emitter, slot: Slot) -> ir.Value:
     builder, tile, largest = emit.builder, slot.read(emit), emit.collector(I64(0))
     assert isinstance(tile, Tile)
 
-    def look_at(index: Index) -> None:
+    def visit(index: Index) -> None:
         number = builder.sext(wide(builder, tile.at(emit, index)), I64)
         largest.add(Int.signed_maximum, call_intrinsic(builder, "llvm.abs", I64, [number, I1(0)]))
 
-    emit.loop_nest(tile.type.shape, look_at)
+    emit.loop_nest(tile.type.shape, visit)
     return largest.value
 
 

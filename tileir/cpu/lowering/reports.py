@@ -14,10 +14,10 @@ from tileir.cpu.emit.elements import I1, I32, I64
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.exits import call_host
 from tileir.cpu.emit.record import ABANDON, ABANDONED, WARNING, TrapKind
-from tileir.cpu.emit.tiles import distance, row_major, wide
+from tileir.cpu.emit.tiles import distance, row_major
 from tileir.cpu.lowering.state import Lowering
 from tileir.ir import types as t
-from tileir.ir.core import Op, Value
+from tileir.ir.core import Op
 
 Broken = Callable[[Index], ir.Value]
 """Maps the index of an element to an i1 that is set if it offends."""
@@ -53,12 +53,6 @@ def any_where(emit: Emitter, type: t.TileType, broken: Broken) -> ir.Value:
     found = emit.collector(I1(0))
     emit.loop_nest(type.shape, lambda index: found.add(Int.__or__, broken(index)))
     return found.value
-
-
-def is_off(lowering: Lowering, mask: Value) -> Broken:
-    """Return a condition that holds where an element of a mask is 0."""
-    emit, tile = lowering.emit, lowering.tile(mask)
-    return lambda index: emit.builder.not_(wide(emit.builder, tile.at(emit, index)))
 
 
 def warn_where(lowering: Lowering, op: Op, type: t.TileType, broken: Broken, message: str) -> None:

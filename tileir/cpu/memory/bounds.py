@@ -51,22 +51,20 @@ def range_inside(lowering: Lowering, bounds: Bounds | None, address: ir.Value, s
     unknown."""
     builder = lowering.builder
     if bounds is None:
-        return box_held(lowering, MemoryQuestion(write, 1, 8, 1), address, (size, I64(1)))
+        return box_held(lowering, LookupFacts(write, 1, 8, 1), address, (size, I64(1)))
     span, at = builder.sub(bounds.limit(write), bounds.begin), builder.sub(address, bounds.begin)
     starts = builder.icmp_unsigned("<=", at, span)
     return builder.and_(starts, builder.icmp_unsigned("<=", size, builder.sub(span, at)))
 
 
-def box_held(
-    lowering: Lowering, question: MemoryQuestion, address: ir.Value, dimensions: Sequence[ir.Value]
-) -> ir.Value:
+def box_held(lowering: Lowering, facts: LookupFacts, address: ir.Value, dimensions: Sequence[ir.Value]) -> ir.Value:
     """Return an i1 that is set if all elements of a box lie in one memory; a count and a stride for each dimension.
 
     A function of the module asks the library, so that little code is made for each box.
     """
     builder, count = lowering.builder, len(lowering.allocations)
-    facts = builder.bitcast(question.facts(lowering), PTR)
-    given = (lowering.arguments, lowering.emit.arena, facts, _own_table(lowering), I64(count), address, *dimensions)
+    known = builder.bitcast(facts.constant(lowering), PTR)
+    given = (lowering.arguments, lowering.emit.arena, known, _own_table(lowering), I64(count), address, *dimensions)
     kept = dict.fromkeys(range(3), (NOT_KEPT,))
     answer: ir.Value = builder.call(_box_held(lowering.emit.module, len(dimensions)), given, arg_attrs=kept)
     return answer
@@ -84,7 +82,7 @@ def _box_held(module: ir.Module, words: int) -> ir.Function:
     cells = builder.alloca(I64, len(asking))
     for position, word in enumerate(asking):
         builder.store(word, builder.gep(cells, [I64(position)], source_etype=I64))
-    answer = _answer(builder, lookup.HELD, (arguments, arena, facts, cells, I32(0)))
+    answer = _call(builder, lookup.HELD, (arguments, arena, facts, cells, I32(0)))
     builder.ret(builder.icmp_unsigned("!=", answer, I32(0)))
     return function
 
@@ -132,18 +130,18 @@ def _byte_of(builder: ir.IRBuilder, offset: ir.Value, element: t.ElementType) ->
     return builder.mul(offset, I64(element.byte_size))
 
 
-class MemoryQuestion:
+class LookupFacts:
     """The compile-time facts of an access: elements of `size` bytes, `count` dimensions or lanes."""
 
     def __init__(self, write: bool, size: int, bits: int, count: int, extents: Sequence[int] = ()) -> None:
         self._facts = (lookup.ENDS[write], size, bits, count, *extents)
 
     @staticmethod
-    def of(write: bool, element: t.ElementType, count: int, extents: Sequence[int] = ()) -> MemoryQuestion:
+    def of(write: bool, element: t.ElementType, count: int, extents: Sequence[int] = ()) -> LookupFacts:
         bits = 4 if element is t.F4E2M1FN else 8 * element.byte_size
-        return MemoryQuestion(write, element.byte_size, bits, count, extents)
+        return LookupFacts(write, element.byte_size, bits, count, extents)
 
-    def facts(self, lowering: Lowering) -> ir.Value:
+    def constant(self, lowering: Lowering) -> ir.Value:
         """Return a constant of the module."""
         module = lowering.emit.module
         numbers = (lowering.kernel.bounds_slot, lowering.kernel.bounds_count, *self._facts)
@@ -156,10 +154,10 @@ class MemoryQuestion:
         return found
 
 
-def asked(
+def look_up(
     lowering: Lowering,
     function: str,
-    question: MemoryQuestion,
+    facts: LookupFacts,
     words: Sequence[ir.Value],
     meant: Bounds | None = None,
     site: int = 0,
@@ -167,9 +165,9 @@ def asked(
     """Return the answer of a function of the library, an i32; `meant` is the allocation that the access is about."""
     emit, builder = lowering.emit, lowering.builder
     about = (I64(0), I64(0)) if meant is None else (meant.begin, meant.end)
-    asking = written(lowering, "words", (_own_table(lowering), I64(len(lowering.allocations)), *about, *words))
-    facts = builder.bitcast(question.facts(lowering), PTR)
-    return _answer(builder, function, (lowering.arguments, emit.arena, facts, asking, I32(site)))
+    unknown = written(lowering, "words", (_own_table(lowering), I64(len(lowering.allocations)), *about, *words))
+    known = builder.bitcast(facts.constant(lowering), PTR)
+    return _call(builder, function, (lowering.arguments, emit.arena, known, unknown, I32(site)))
 
 
 def _own_table(lowering: Lowering) -> ir.Value:
@@ -177,13 +175,13 @@ def _own_table(lowering: Lowering) -> ir.Value:
     return lowering.builder.ptrtoint(kept(lowering, OWN), I64) if lowering.allocations else I64(0)
 
 
-def _answer(builder: ir.IRBuilder, function: str, asked: Sequence[ir.Value]) -> ir.Value:
+def _call(builder: ir.IRBuilder, function: str, arguments: Sequence[ir.Value]) -> ir.Value:
     place = LIBRARY + 8 * LIBRARY_FUNCTIONS.index(function) - SLOTS
-    address = builder.load(builder.gep(asked[0], [I64(place)], source_etype=I8), typ=I64)
+    address = builder.load(builder.gep(arguments[0], [I64(place)], source_etype=I8), typ=I64)
     # A function that kept an address would have LLVM believe that all memory may be the arena's.
     kept = dict.fromkeys(range(4), (NOT_KEPT,))
     callee = FunctionAddress(builder, address, lookup.FUNCTION)
-    answer: ir.Value = builder.call(callee, asked, attrs=("nounwind",), arg_attrs=kept)
+    answer: ir.Value = builder.call(callee, arguments, attrs=("nounwind",), arg_attrs=kept)
     return answer
 
 

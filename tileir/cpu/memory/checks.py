@@ -40,11 +40,11 @@ from tileir.cpu.lowering.reports import warn_if
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.memory import lookup
 from tileir.cpu.memory.bounds import (
-    MemoryQuestion,
-    asked,
+    LookupFacts,
     bounds_of,
     box_held,
     claimed,
+    look_up,
     range_inside,
     room,
     written,
@@ -57,12 +57,11 @@ from tileir.cpu.memory.regions import (
     PointerElements,
     Span,
     ViewElements,
-    last_of,
     pointer_elements,
     span_of_pointers,
     view_elements,
 )
-from tileir.cpu.memory.strict import look_at_marks
+from tileir.cpu.memory.strict import check_marks
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
@@ -89,9 +88,20 @@ def may_access(lowering: Lowering, access: MemoryAccess, box: Box) -> ir.Value:
     if box.span is None:
         fit = lowering.tile_view(access.address).tensor.fit
         return I1(1) if fit is None else fit.usable(access.writes)
-    last, some = last_of(builder, box)
-    inside = _Question.about(lowering, access).holds_span(box.span, last)
+    last, some = _last_of(builder, box)
+    inside = _AccessCheck.through_pointers(lowering, access).holds_span(box.span, last)
     return builder.and_(box.regular, builder.or_(builder.not_(some), inside))
+
+
+def _last_of(builder: ir.IRBuilder, box: Box) -> tuple[ir.Value, ir.Value]:
+    """Return the address of the last active element of a box of pointers, and whether there is one."""
+    assert box.span is not None, "the box is one of pointers"
+    last, some, steps = box.span.first, I1(1), iter(box.span.steps)
+    for extent, count in zip(box.window.type.shape, box.counts):
+        some = builder.and_(some, builder.icmp_unsigned("!=", count, I64(0)))
+        if extent > 1:
+            last = builder.add(last, builder.mul(next(steps), builder.sub(count, I64(1))))
+    return last, some
 
 
 def row_is_fine(lowering: Lowering, access: MemoryAccess, row: MemoryRow) -> ir.Value:
@@ -99,16 +109,16 @@ def row_is_fine(lowering: Lowering, access: MemoryAccess, row: MemoryRow) -> ir.
     assert row.span is not None, "the row is one of pointers"
     builder = lowering.builder
     none = builder.icmp_unsigned("==", row.count, I64(0))
-    inside = _Question.about(lowering, access).holds_span(row.span, row.end)
+    inside = _AccessCheck.through_pointers(lowering, access).holds_span(row.span, row.end)
     return builder.and_(row.span.regular, builder.or_(none, inside))
 
 
-# ---------------------------------------------------------------- what is asked of an access
+# ---------------------------------------------------------------- the check of one access
 
 
 @dataclass(frozen=True)
-class _Question:
-    """The question whether `op` may access elements of `size` bytes, which it reads or writes, in the memory of these
+class _AccessCheck:
+    """The check whether `op` may access elements of `size` bytes, which it reads or writes, in the memory of these
     bounds."""
 
     lowering: Lowering
@@ -118,12 +128,12 @@ class _Question:
     bounds: Bounds | None
 
     @staticmethod
-    def about(lowering: Lowering, access: MemoryAccess) -> _Question:
-        """Return the question about an access through pointers."""
+    def through_pointers(lowering: Lowering, access: MemoryAccess) -> _AccessCheck:
+        """Return the check of an access through pointers."""
         pointers = lowering.tile(access.address)
         size = t.checked_cast(pointers.element, t.PointerType).pointee.byte_size
         first = pointers.at(lowering.emit, (I64(0),) * pointers.type.rank)
-        return _Question(lowering, access.op, size, access.writes, bounds_of(lowering, first))
+        return _AccessCheck(lowering, access.op, size, access.writes, bounds_of(lowering, first))
 
     def near(self, distance: ir.Value) -> ir.Value:
         """Emit a test of whether an element at a distance from the first address of the bounds lies within them."""
@@ -155,8 +165,8 @@ class _Question:
         gaps."""
         counts = [count for count, extent in zip(counts, shape) if extent > 1]
         dimensions = [word for dim in zip(counts, span.steps) for word in dim]
-        question = MemoryQuestion(self.write, self.size, 8, len(counts))
-        held = box_held(self.lowering, question, span.first, dimensions)
+        facts = LookupFacts(self.write, self.size, 8, len(counts))
+        held = box_held(self.lowering, facts, span.first, dimensions)
         if self.write:
             forget_all(self.lowering)
         return self.lowering.builder.and_(span.regular, held)
@@ -192,7 +202,7 @@ class _Question:
             inside = self.near(high)
         return builder.and_(inside, self.aligned(bits))
 
-    def ask_of_each(self, where: Elements) -> None:
+    def check_each(self, where: Elements) -> None:
         """Trap at the first element, in row-major order, that belongs to the access and may not be accessed."""
         lowering, emit, count = self.lowering, self.lowering.emit, where.type.count
         if self.write:
@@ -205,9 +215,9 @@ class _Question:
                 chosen = emit.buffer(count)
             with emit.rarely():
                 emit.loop_nest(where.type.shape, lambda index: self._note(where, index, addresses, chosen))
-            question = MemoryQuestion(self.write, self.size, 8 * self.size, count)
+            facts = LookupFacts(self.write, self.size, 8 * self.size, count)
             site = emit.trap_sites(TrapSite(self.op, "", TrapKind.ACCESS))
-            emit.leave_with(asked(lowering, lookup.LANES, question, places, self.meant(), site))
+            emit.leave_with(look_up(lowering, lookup.LANES, facts, places, self.meant(), site))
 
     def _note(self, where: Elements, index: Index, addresses: ir.Value, chosen: ir.Value | None) -> None:
         """Write the address of an element, and whether it belongs to the access, into their tables."""
@@ -253,42 +263,43 @@ def check_pointers(lowering: Lowering, access: MemoryAccess, box: Box | None = N
         _check_pointer(lowering, access, where)
     else:
         with emit.region():
-            question, span, counts = _Question.about(lowering, access), None, list(map(I64, where.type.shape))
+            guard, counts = _AccessCheck.through_pointers(lowering, access), list(map(I64, where.type.shape))
+            span: Span | None = None
             if box is not None and box.span is not None:
                 fine, counts = may_access(lowering, access, box), list(box.counts)
                 span = replace(box.span, regular=box.regular)
             elif lowering.loads.regions[access.op].steps_evenly:
                 span = span_of_pointers(lowering, access, where.type.shape)
-                fine = builder.and_(span.regular, question.holds_span(span, span.last))
+                fine = builder.and_(span.regular, guard.holds_span(span, span.last))
             else:
-                fine = question.holds_lanes(where)
+                fine = guard.holds_lanes(where)
             with emit.when(builder.not_(fine), likely=False):
-                held = I1(0) if span is None else question.holds_box(span, counts, where.type.shape)
+                held = I1(0) if span is None else guard.holds_box(span, counts, where.type.shape)
                 with emit.when(builder.not_(held)):
                     # Remainders start again in all tiles at a border, so that this is not rare.
                     often = bool(lowering.loads.regions[access.op].remainders)
-                    with emit.when(builder.not_(question.holds_lanes(where)), likely=False) if often else nullcontext():
-                        question.ask_of_each(where)
-    look_at_marks(lowering, access, where)
+                    with emit.when(builder.not_(guard.holds_lanes(where)), likely=False) if often else nullcontext():
+                        guard.check_each(where)
+    check_marks(lowering, access, where)
 
 
 def _check_pointer(lowering: Lowering, access: MemoryAccess, where: PointerElements) -> None:
-    emit, builder, question = lowering.emit, lowering.builder, _Question.about(lowering, access)
+    emit, builder, guard = lowering.emit, lowering.builder, _AccessCheck.through_pointers(lowering, access)
     address = address_of(builder, scalar(emit, where.pointers))
     active = I1(1) if where.mask is None else wide(builder, scalar(emit, where.mask))
     fine: ir.Value = I1(0)
-    if question.bounds is not None:
-        distance = builder.sub(address, question.bounds.begin)
-        fine = builder.and_(question.near(distance), question.aligned(address))
+    if guard.bounds is not None:
+        distance = builder.sub(address, guard.bounds.begin)
+        fine = builder.and_(guard.near(distance), guard.aligned(address))
     with emit.when(builder.and_(active, builder.not_(fine)), likely=False):
-        question.ask_of_each(PointerElements(where.type, where.pointers, None))
+        guard.check_each(PointerElements(where.type, where.pointers, None))
 
 
 def check_each_pointer(lowering: Lowering, access: MemoryAccess) -> None:
     """Trap at the first element that is not masked off and may not be accessed."""
     if lowering.checked:
         with lowering.emit.region():
-            _Question.about(lowering, access).ask_of_each(pointer_elements(lowering, access))
+            _AccessCheck.through_pointers(lowering, access).check_each(pointer_elements(lowering, access))
 
 
 # ---------------------------------------------------------------- accesses through views
@@ -321,15 +332,15 @@ def fit_of(
             own = I1(1)
             if bounds is not None:
                 own = range_inside(lowering, replace(bounds, end=bounds.last), first, length, False)
-            question = MemoryQuestion.of(write, element, len(view.extents))
-            builder.store(builder.and_(own, box_held(lowering, question, first, dimensions)), held)
+            facts = LookupFacts.of(write, element, len(view.extents))
+            builder.store(builder.and_(own, box_held(lowering, facts, first, dimensions)), held)
         return builder.load(held, typ=I1)
 
     reads, writes = _uses_of(lowering.here.fusion.users, result)
     return Fit(bounds, usable(False) if reads else I1(0), usable(True) if writes else I1(0))
 
 
-def look_at_claim(lowering: Lowering, op: views.MakeTensorView, view: NativeTensorView) -> None:
+def check_claim(lowering: Lowering, op: views.MakeTensorView, view: NativeTensorView) -> None:
     """Warn of a tensor view that begins in its memory and claims more than that has; the host says how much."""
     builder, bounds = lowering.builder, bounds_of(lowering, lowering.scalar(op.base))
     if bounds is None:
@@ -369,14 +380,14 @@ def _check_box(lowering: Lowering, access: MemoryAccess, box: Box) -> None:
     element, fit, tile = view.type.element, view.tensor.fit, view.type.tile_shape
     if fit is None:
         return
-    guard = _Question(lowering, access.op, element.byte_size, access.writes, fit.bounds)
+    guard = _AccessCheck(lowering, access.op, element.byte_size, access.writes, fit.bounds)
     with emit.when(builder.not_(fit.usable(access.writes)), likely=False):
-        question = MemoryQuestion.of(access.writes, element, len(tile), tile)
+        facts = LookupFacts.of(access.writes, element, len(tile), tile)
         dimensions = (word for dim in zip(box.starts, box.counts, box.window.strides) for word in dim)
         places = (builder.ptrtoint(base, I64) for base in (box.window.base, view.tensor.base))
-        emit.leave_with(asked(lowering, lookup.BOX, question, (*places, *dimensions), guard.meant(), guard.box_sites()))
+        emit.leave_with(look_up(lowering, lookup.BOX, facts, (*places, *dimensions), guard.meant(), guard.box_sites()))
     if lowering.strict:
-        look_at_marks(lowering, access, view_elements(lowering, access))
+        check_marks(lowering, access, view_elements(lowering, access))
 
 
 def _check_elements(lowering: Lowering, access: MemoryAccess, where: ViewElements) -> None:
@@ -385,14 +396,14 @@ def _check_elements(lowering: Lowering, access: MemoryAccess, where: ViewElement
     fit, element = tensor.fit, where.type.number
     if fit is None:
         return
-    guard = _Question(lowering, access.op, element.byte_size, access.writes, fit.bounds)
+    guard = _AccessCheck(lowering, access.op, element.byte_size, access.writes, fit.bounds)
     with emit.when(builder.not_(fit.usable(access.writes)), likely=False), emit.region():
         some, lasts = where.last(emit)
         with emit.when(some):
             strides = [tensor.strides[axis.dim] for axis in where.axes]
             dimensions = (word for last, stride in zip(lasts, strides) for word in (last, I64(1), stride))
             base = builder.ptrtoint(tensor.base, I64)
-            question = MemoryQuestion.of(access.writes, element, len(lasts))
-            emit.leave_with(asked(lowering, lookup.REACH, question, (base, base, *dimensions), site=guard.box_sites()))
-            guard.ask_of_each(where)
-    look_at_marks(lowering, access, where)
+            facts = LookupFacts.of(access.writes, element, len(lasts))
+            emit.leave_with(look_up(lowering, lookup.REACH, facts, (base, base, *dimensions), site=guard.box_sites()))
+            guard.check_each(where)
+    check_marks(lowering, access, where)

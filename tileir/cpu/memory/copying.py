@@ -9,17 +9,14 @@ from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
+from tileir.cpu.emit.algebra import call_named
 from tileir.cpu.emit.elements import I1, I64, is_number
-from tileir.cpu.emit.emitter import Emitter, Extent, Index, clear_bytes, copy_bytes
+from tileir.cpu.emit.emitter import Emitter, Extent, Index, clear_bytes
 from tileir.cpu.emit.tiles import (
-    ExpressionTile,
     Tile,
     Window,
-    materialized,
     moves_as_bytes,
-    new_buffer,
 )
-from tileir.ir import types as t
 
 
 def rows_along(shape: Sequence[Extent], dim: int) -> list[Extent]:
@@ -46,21 +43,6 @@ def bounded_nest(emit: Emitter, counts: Sequence[ir.Value], body: Callable[[Inde
         emit.loop_nest(counts, body)
 
 
-def permuted_buffer(emit: Emitter, type: t.TileType, order: Sequence[int]) -> Window:
-    """Make a dense buffer whose dimensions lie in the order of memory, so that a unit stride there is one here."""
-    buffer = new_buffer(emit, t.tile(type.element, *(type.shape[dim] for dim in order)))
-    return Window(type, buffer.base, tuple(buffer.strides[order.index(dim)] for dim in range(type.rank)))
-
-
-def materialized_part(emit: Emitter, tile: Tile, counts: Sequence[ir.Value] | None) -> Tile:
-    """Compute `counts` elements of each dimension, or all: others may not be there to read."""
-    if counts is None or not isinstance(tile, ExpressionTile) or tile.type.count == 1:
-        return materialized(emit, tile)
-    buffer = new_buffer(emit, tile.type)
-    bounded_nest(emit, counts, lambda index: buffer.put(emit, index, tile.at(emit, index)))
-    return buffer
-
-
 # ---------------------------------------------------------------- rows
 
 
@@ -71,13 +53,18 @@ def has_rows(target: Window, source: Tile, dim: int) -> bool:
     return is_number(target.strides[dim], 1) and is_number(source.strides[dim], 1)
 
 
+def _copy_bytes(builder: ir.IRBuilder, target: ir.Value, source: ir.Value, length: ir.Value) -> None:
+    """Copy bytes between places that do not overlap."""
+    call_named(builder, "llvm.memcpy.p0.p0.i64", ir.VoidType(), [target, source, length, I1(0)])
+
+
 def copy_row(emit: Emitter, target: Window, source: Tile, dim: int, index: Index, count: ir.Value) -> None:
     """Copy `count` elements, at least one, along `dim` from `index` on."""
     if has_rows(target, source, dim):
         assert isinstance(source, Window), "it has rows"
         length = emit.builder.mul(count, I64(target.element.byte_size))
         ends = target.address(emit, index), source.address(emit, index)
-        copy_bytes(emit.builder, *ends, length)
+        _copy_bytes(emit.builder, *ends, length)
         return
     with emit.counted(I64(0), count, parallel=True) as position:
         at = moved(index, dim, position)

@@ -44,7 +44,7 @@ def count_active(lowering: Lowering, op: CmpI) -> None:
     lowering.active_rows[op] = materialized(lowering.emit, counts)
 
 
-def look_whether_rising(lowering: Lowering, remainder: Value) -> None:
+def note_rising(lowering: Lowering, remainder: Value) -> None:
     """Note whether a tile of remainders rises by one from its first element to its last, if boxes are made of it: where
     it starts again it falls."""
     dim = lowering.loads.remainders.get(remainder)

@@ -26,6 +26,7 @@ from tileir.cpu.emit.tiles import (
     Window,
     from_memory,
     materialized,
+    new_buffer,
     to_memory,
 )
 from tileir.cpu.lowering.state import Lowering
@@ -37,7 +38,6 @@ from tileir.cpu.memory.copying import (
     copy_part,
     copy_row,
     pad_row,
-    permuted_buffer,
     rows_along,
 )
 from tileir.cpu.memory.elements import load_guarded, load_where
@@ -93,7 +93,7 @@ def _load_box(lowering: Lowering, access: MemoryAccess, result: Value, box: Box)
     """Bind `result` to the window of memory or, where elements are left out, to a padded copy."""
     emit, builder, type = lowering.emit, lowering.builder, result.tile
     at_once = lowering.loads.placement(result) is LoadPlacement.AT_ONCE
-    copy = permuted_buffer(emit, type, box.order)
+    copy = _permuted_buffer(emit, type, box.order)
     needed = {} if box.front else needs_of_load(lowering, result, box)
     extents = [needed.get(dim, extent) for dim, extent in enumerate(type.shape)]
     is_padded = access.mask is not None or box.elements is None
@@ -129,6 +129,12 @@ def _load_box(lowering: Lowering, access: MemoryAccess, result: Value, box: Box)
     whole = _serves(builder, box, extents) if needed else box.full
     window = _window_or_copy(lowering, whole, box.window, copy, fill_copy)
     lowering.values[result] = materialized(emit, window) if at_once else window
+
+
+def _permuted_buffer(emit: Emitter, type: t.TileType, order: Sequence[int]) -> Window:
+    """Make a dense buffer whose dimensions lie in the order of memory, so that a unit stride there is one here."""
+    buffer = new_buffer(emit, t.tile(type.element, *(type.shape[dim] for dim in order)))
+    return Window(type, buffer.base, tuple(buffer.strides[order.index(dim)] for dim in range(type.rank)))
 
 
 def _constant(emit: Emitter, type: t.TileType, outside: Tile | None) -> ir.Constant:
@@ -200,7 +206,7 @@ def _load_rows(lowering: Lowering, access: MemoryAccess, rows: MemoryRows) -> Ti
     """Read the tile now, row by row; if a row of pointers is irregular, all of it element by element."""
     emit, builder, type, dim = lowering.emit, lowering.builder, rows.type, rows.dim
     order = [*(other for other in range(type.rank) if other != dim), dim]
-    copy, outside = permuted_buffer(emit, type, order), _outside(lowering, access)
+    copy, outside = _permuted_buffer(emit, type, order), _outside(lowering, access)
     if isinstance(rows.elements, ViewElements):
         rows.each(emit, lambda at, row: copy_padded_row(emit, dim, row.window, copy, outside, at, row.count))
         return copy

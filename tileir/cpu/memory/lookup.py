@@ -58,11 +58,11 @@ def library(triple: str, layout: str) -> ir.Module:
     module = ir.Module("tileir.library")
     module.triple, module.data_layout = triple, layout
     for name, define in zip(LIBRARY_FUNCTIONS, (_define_held, _define_reach, _define_box, _define_lanes)):
-        define(_Asked(ir.Function(module, FUNCTION, name)))
+        define(_LibraryFunction(ir.Function(module, FUNCTION, name)))
     return module
 
 
-class _Asked:
+class _LibraryFunction:
     """A function of the library under construction, with its arguments."""
 
     def __init__(self, function: ir.Function) -> None:
@@ -116,7 +116,7 @@ class _Asked:
             self.builder.store(word, self.builder.gep(self.arena, [I64(EVIDENCE + 8 * position)], source_etype=I8))
         self.builder.ret(self.builder.add(self.site, I32(number)))
 
-    def look_at_lane(self, lane: ir.Value, address: ir.Value, number: int) -> None:
+    def check_lane(self, lane: ir.Value, address: ir.Value, number: int) -> None:
         """Leave if the element at an address may not be accessed."""
         usable = self.builder.and_(self.aligned(address), self.holds(address, self.fact(_SIZE), I64(0)))
         with self.builder.if_then(self.builder.not_(usable)):
@@ -155,7 +155,7 @@ class _Asked:
         held = self.holds(base, length, self.fact(_COUNT))
         return builder.and_(near, builder.and_(self.aligned(base), held))
 
-    def look_at_reach(self, last: ir.Value) -> None:
+    def check_reach(self, last: ir.Value) -> None:
         """Leave if the address of the element at the offset `last` is beyond 64 bits."""
         builder, tensor = self.builder, self.word(_SECOND)
         address = builder.add(builder.zext(tensor, I128), self.bytes_of(last))
@@ -174,50 +174,50 @@ def _times(builder: ir.IRBuilder, end: ir.Value, stride: ir.Value) -> ir.Value:
     return builder.mul(builder.sub(end, I128(1)), stride)
 
 
-def _define_held(asked: _Asked) -> None:
-    asked.builder.ret(asked.builder.zext(asked.holds_box(), I32))
+def _define_held(made: _LibraryFunction) -> None:
+    made.builder.ret(made.builder.zext(made.holds_box(), I32))
 
 
-def _define_reach(asked: _Asked) -> None:
-    asked.look_at_reach(asked.largest_offset())
-    asked.builder.ret(I32(0))
+def _define_reach(made: _LibraryFunction) -> None:
+    made.check_reach(made.largest_offset())
+    made.builder.ret(I32(0))
 
 
-def _define_box(asked: _Asked) -> None:
-    builder = asked.builder
-    with asked.dimensions() as (_, count, _), builder.if_then(builder.icmp_unsigned("==", count, I128(0))):
+def _define_box(made: _LibraryFunction) -> None:
+    builder = made.builder
+    with made.dimensions() as (_, count, _), builder.if_then(builder.icmp_unsigned("==", count, I128(0))):
         builder.ret(I32(0))
-    asked.look_at_reach(asked.largest_offset())
-    with builder.if_then(asked.holds_box()):
+    made.check_reach(made.largest_offset())
+    with builder.if_then(made.holds_box()):
         builder.ret(I32(0))
-    _look_at_elements(asked, asked.word(_ADDRESS))
+    _check_elements(made, made.word(_ADDRESS))
     builder.ret(I32(0))
 
 
-def _look_at_elements(asked: _Asked, base: ir.Value) -> None:
+def _check_elements(made: _LibraryFunction, base: ir.Value) -> None:
     """Check every element of a box in row-major order of its tile, except those outside the tensor."""
-    builder, rank = asked.builder, asked.fact(_COUNT)
+    builder, rank = made.builder, made.fact(_COUNT)
     lanes, rest, offset, inside = (builder.alloca(kind) for kind in (I64, I64, I64, I1))
     builder.store(I64(1), lanes)
     with counted(builder, rank) as dim:
-        extent = asked.fact(builder.add(dim, I64(_EXTENTS)))
+        extent = made.fact(builder.add(dim, I64(_EXTENTS)))
         builder.store(builder.mul(builder.load(lanes, typ=I64), extent), lanes)
     with counted(builder, builder.load(lanes, typ=I64)) as lane:
         for cell, start in ((rest, lane), (offset, I64(0)), (inside, I1(1))):
             builder.store(start, cell)
         with counted(builder, rank) as behind:
             dim = builder.sub(builder.sub(rank, I64(1)), behind)
-            _take_position(asked, dim, rest, offset, inside)
+            _take_position(made, dim, rest, offset, inside)
         with builder.if_then(builder.load(inside, typ=I1)):
-            distance = asked.bytes_of(builder.zext(builder.load(offset, typ=I64), I128))
-            asked.look_at_lane(lane, builder.add(base, builder.trunc(distance, I64)), 2)
+            distance = made.bytes_of(builder.zext(builder.load(offset, typ=I64), I128))
+            made.check_lane(lane, builder.add(base, builder.trunc(distance, I64)), 2)
 
 
-def _take_position(asked: _Asked, dim: ir.Value, rest: ir.Value, offset: ir.Value, inside: ir.Value) -> None:
+def _take_position(made: _LibraryFunction, dim: ir.Value, rest: ir.Value, offset: ir.Value, inside: ir.Value) -> None:
     """Split the position along a dimension off the rest, and add its offset."""
-    builder = asked.builder
-    extent, place = asked.fact(builder.add(dim, I64(_EXTENTS))), builder.mul(dim, I64(WORDS))
-    count, stride = (asked.word(builder.add(place, I64(_DIMENSIONS + number))) for number in (1, 2))
+    builder = made.builder
+    extent, place = made.fact(builder.add(dim, I64(_EXTENTS))), builder.mul(dim, I64(WORDS))
+    count, stride = (made.word(builder.add(place, I64(_DIMENSIONS + number))) for number in (1, 2))
     left = builder.load(rest, typ=I64)
     position = builder.urem(left, extent)
     builder.store(builder.udiv(left, extent), rest)
@@ -226,17 +226,17 @@ def _take_position(asked: _Asked, dim: ir.Value, rest: ir.Value, offset: ir.Valu
     builder.store(builder.and_(builder.load(inside, typ=I1), below), inside)
 
 
-def _define_lanes(asked: _Asked) -> None:
-    builder = asked.builder
-    addresses, active = (builder.gep(asked.arena, [asked.word(word)], source_etype=I8) for word in (_ADDRESS, _SECOND))
-    with builder.if_then(builder.icmp_unsigned("==", asked.word(_SECOND), I64(0))):
-        with counted(builder, asked.fact(_COUNT)) as lane:
-            asked.look_at_lane(lane, asked.load(addresses, lane), 0)
+def _define_lanes(made: _LibraryFunction) -> None:
+    builder = made.builder
+    addresses, active = (builder.gep(made.arena, [made.word(word)], source_etype=I8) for word in (_ADDRESS, _SECOND))
+    with builder.if_then(builder.icmp_unsigned("==", made.word(_SECOND), I64(0))):
+        with counted(builder, made.fact(_COUNT)) as lane:
+            made.check_lane(lane, made.load(addresses, lane), 0)
         builder.ret(I32(0))
-    with counted(builder, asked.fact(_COUNT)) as lane:
+    with counted(builder, made.fact(_COUNT)) as lane:
         chosen = builder.load(builder.gep(active, [lane], source_etype=I8), typ=I8)
         with builder.if_then(builder.icmp_unsigned("!=", chosen, I8(0))):
-            asked.look_at_lane(lane, asked.load(addresses, lane), 0)
+            made.check_lane(lane, made.load(addresses, lane), 0)
     builder.ret(I32(0))
 
 

@@ -507,17 +507,6 @@ def _strides(
     return tuple(strides), even
 
 
-def last_of(builder: ir.IRBuilder, box: Box) -> tuple[ir.Value, ir.Value]:
-    """Return the address of the last active element of a box of pointers, and whether there is one."""
-    assert box.span is not None, "the box is one of pointers"
-    last, some, steps = box.span.first, I1(1), iter(box.span.steps)
-    for extent, count in zip(box.window.type.shape, box.counts):
-        some = builder.and_(some, builder.icmp_unsigned("!=", count, I64(0)))
-        if extent > 1:
-            last = builder.add(last, builder.mul(next(steps), builder.sub(count, I64(1))))
-    return last, some
-
-
 # ---------------------------------------------------------------- counting
 
 

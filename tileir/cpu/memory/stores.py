@@ -37,7 +37,7 @@ from tileir.cpu.memory.cache_policy import (
     write_tile,
 )
 from tileir.cpu.memory.checks import check, check_each_pointer, check_pointers, may_access
-from tileir.cpu.memory.copying import bounded_nest, copy_part, copy_row, materialized_part
+from tileir.cpu.memory.copying import bounded_nest, copy_part, copy_row
 from tileir.cpu.memory.elements import WORD, add_word, count_change, in_word, update_element
 from tileir.cpu.memory.loads import any_odd, run_separately_unless
 from tileir.cpu.memory.regions import (
@@ -156,7 +156,7 @@ def _materialized(lowering: Lowering, store: BoxStore) -> Tile:
     emit, tile, box = lowering.emit, store.tile, store.box
     elements = box.elements
     if box.regular is None or elements is None:
-        return materialized_part(emit, tile, box.counts)
+        return _materialized_part(emit, tile, box.counts)
     if store.access.op not in lowering.read_in_part or not isinstance(tile, ExpressionTile):
         return materialized(emit, tile)
     copy = new_buffer(emit, tile.type)
@@ -170,6 +170,15 @@ def _materialized(lowering: Lowering, store: BoxStore) -> Tile:
         with odd, emit.rarely():
             _with_mask(emit, elements).each(emit, lambda index, place: put(index))
     return copy
+
+
+def _materialized_part(emit: Emitter, tile: Tile, counts: Sequence[ir.Value] | None) -> Tile:
+    """Compute `counts` elements of each dimension, or all: others may not be there to read."""
+    if counts is None or not isinstance(tile, ExpressionTile) or tile.type.count == 1:
+        return materialized(emit, tile)
+    buffer = new_buffer(emit, tile.type)
+    bounded_nest(emit, counts, lambda index: buffer.put(emit, index, tile.at(emit, index)))
+    return buffer
 
 
 def _write_part(emit: Emitter, box: Box, copy: Tile) -> None:

@@ -34,7 +34,7 @@ _SPREAD = 0x9E3779B97F4A7C15
 # ---------------------------------------------------------------- edges of tensors
 
 
-def look_at_edges(lowering: Lowering, op: Op) -> ir.Value:
+def check_edges(lowering: Lowering, op: Op) -> ir.Value:
     """Trap where an access leaves its tensor as it must not; return whether all of its tile lies inside."""
     access = MemoryAccess.of(op)
     emit, builder, where = lowering.emit, lowering.builder, view_elements(lowering, access)
@@ -135,7 +135,7 @@ def new_marks(lowering: Lowering, size: int) -> ir.Value:
     return lowering.builder.ptrtoint(marks, I64)
 
 
-def look_at_marks(lowering: Lowering, access: MemoryAccess, where: Elements) -> None:
+def check_marks(lowering: Lowering, access: MemoryAccess, where: Elements) -> None:
     """Mark what an access writes, in strict mode; warn if it reads storage that nothing was written to."""
     if not lowering.strict or not lowering.allocations:
         return

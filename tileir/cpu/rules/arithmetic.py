@@ -27,7 +27,7 @@ from tileir.cpu.lowering.reports import Broken, any_where, trap_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.mathlib import arithmetic, exponential, trigonometric
 from tileir.cpu.mathlib.arithmetic import flushing_if_asked
-from tileir.cpu.memory.guards import count_active, look_whether_rising
+from tileir.cpu.memory.guards import count_active, note_rising
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.attributes import DenseElements, Ordering, Rounding, Signedness
@@ -172,13 +172,13 @@ def keep_negation(lowering: Lowering, op: NegI) -> None:
 
 
 @strict(ShlI)
-def look_at_left_shift(lowering: Lowering, op: ShlI) -> None:
+def check_left_shift(lowering: Lowering, op: ShlI) -> None:
     keep_promise(lowering, op)
-    look_at_shift(lowering, op)
+    check_shift(lowering, op)
 
 
 @strict(ShrI)
-def look_at_shift(lowering: Lowering, op: ShlI | ShrI) -> None:
+def check_shift(lowering: Lowering, op: ShlI | ShrI) -> None:
     width = op.lhs.tile.number.bits
     warn_where_elements(lowering, op, lambda x, amount: amount.at_least_unsigned(width), undefined.SHIFT)
 
@@ -209,11 +209,11 @@ def lower_remi(lowering: Lowering, op: RemI) -> None:
         return x - _divided(x, y, signed, Rounding.ZERO, single) * y
 
     integers(lowering, op, remainder)
-    look_whether_rising(lowering, op.result)
+    note_rising(lowering, op.result)
 
 
 @strict(DivI)
-def look_at_quotient(lowering: Lowering, op: DivI) -> None:
+def check_quotient(lowering: Lowering, op: DivI) -> None:
     """Look for the smallest integer divided by -1, which does not fit."""
     if op.signedness is Signedness.SIGNED:
         trap_where_elements(lowering, op, lambda x, y: x.differs(0) & (-x).equals(x) & y.equals(-1), undefined.QUOTIENT)

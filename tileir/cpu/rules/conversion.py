@@ -154,7 +154,7 @@ def lower_ftoi(lowering: Lowering, op: FToI) -> None:
 
 
 @strict(FToI)
-def look_at_range(lowering: Lowering, op: FToI) -> None:
+def check_range(lowering: Lowering, op: FToI) -> None:
     """Look for a number out of range, which is undefined unless the conversion saturates."""
     target, signed = result_element(op), op.signedness is Signedness.SIGNED
     if op.saturating or target is t.I1:

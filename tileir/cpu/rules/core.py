@@ -112,7 +112,7 @@ def _steps(builder: ir.IRBuilder, offset: Num) -> ir.Value:
 
 
 @strict(core.Offset)
-def look_at_offset(lowering: Lowering, op: core.Offset) -> None:
+def check_offset(lowering: Lowering, op: core.Offset) -> None:
     """Look for an offset or an address beyond 64 bits."""
     emit, builder = lowering.emit, lowering.builder
     pointers, offsets = lowering.tile(op.ptr), lowering.tile(op.offset)

@@ -49,7 +49,7 @@ def lower_mmai(lowering: Lowering, op: matmul.MmaI) -> None:
 
 
 @strict(matmul.MmaI)
-def look_at_sums(lowering: Lowering, op: matmul.MmaI) -> None:
+def check_sums(lowering: Lowering, op: matmul.MmaI) -> None:
     """Look for sums beyond i32 by computing them once more without clamping."""
     emit, builder = lowering.emit, lowering.builder
     sides = [(lowering.tile(op.lhs), op.signedness_lhs), (lowering.tile(op.rhs), op.signedness_rhs)]

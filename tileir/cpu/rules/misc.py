@@ -36,7 +36,7 @@ def lower_print(lowering: Lowering, op: misc.PrintTko) -> None:
 
 
 @strict(misc.PrintTko)
-def look_at_format(lowering: Lowering, op: misc.PrintTko) -> None:
+def check_format(lowering: Lowering, op: misc.PrintTko) -> None:
     """Warn of a format that does not suit the printed values."""
     _, mismatch = formatter(op.text, [value.tile.element for value in op.args])
     if mismatch:

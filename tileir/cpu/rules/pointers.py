@@ -7,18 +7,18 @@ from llvmlite import ir
 from tileir.analysis.effects import MemoryAccess
 from tileir.cpu.emit.elements import I1, I8, I64, Num
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Index
-from tileir.cpu.emit.tiles import Bounds, Scalar, materialized
-from tileir.cpu.lowering.reports import is_off, warn_if, warn_where
+from tileir.cpu.emit.tiles import Bounds, Scalar, materialized, wide
+from tileir.cpu.lowering.reports import Broken, warn_if, warn_where
 from tileir.cpu.lowering.state import Lower, Lowering
 from tileir.cpu.memory.bounds import add_allocation
 from tileir.cpu.memory.elements import exchange_element
 from tileir.cpu.memory.loads import load
 from tileir.cpu.memory.stores import combine_at_pointers, reduce_into_view, store, update_pointers
-from tileir.cpu.memory.strict import any_twice, look_at_edges, new_marks
+from tileir.cpu.memory.strict import any_twice, check_edges, new_marks
 from tileir.host import undefined
 from tileir.host.limits import MAX_STORAGE, no_storage
 from tileir.ir.attributes import MemoryOrdering
-from tileir.ir.core import Op
+from tileir.ir.core import Op, Value
 from tileir.ir.rules import Rules
 from tileir.ops import atomics, pointers
 
@@ -33,15 +33,21 @@ def lower_token(lowering: Lowering, op: Op) -> None:
     """Emit nothing: code runs in program order, and the fences concern hardware that a CPU does not have."""
 
 
+def _is_off(lowering: Lowering, mask: Value) -> Broken:
+    """Return a condition that holds where an element of a mask is 0."""
+    emit, tile = lowering.emit, lowering.tile(mask)
+    return lambda index: emit.builder.not_(wide(emit.builder, tile.at(emit, index)))
+
+
 @rules(pointers.LoadPtr)
 def lower_load_ptr(lowering: Lowering, op: pointers.LoadPtr) -> None:
     load(lowering, MemoryAccess.of(op))
 
 
 @strict(pointers.LoadPtr)
-def look_at_load(lowering: Lowering, op: pointers.LoadPtr) -> None:
+def check_load(lowering: Lowering, op: pointers.LoadPtr) -> None:
     if op.mask is not None and op.paddingValue is None:
-        warn_where(lowering, op, op.mask.tile, is_off(lowering, op.mask), undefined.UNPADDED_MASK)
+        warn_where(lowering, op, op.mask.tile, _is_off(lowering, op.mask), undefined.UNPADDED_MASK)
 
 
 @rules(pointers.StorePtr)
@@ -50,7 +56,7 @@ def lower_store_ptr(lowering: Lowering, op: pointers.StorePtr) -> None:
 
 
 @strict(pointers.StorePtr)
-def look_at_store(lowering: Lowering, op: pointers.StorePtr) -> None:
+def check_store(lowering: Lowering, op: pointers.StorePtr) -> None:
     """Look for equal addresses: a data race if the store is weak, otherwise any of the values may stay."""
     if op.destination.tile.count == 1:
         return
@@ -98,9 +104,9 @@ def lower_atomic_rmw(lowering: Lowering, op: atomics.AtomicRmw) -> None:
 
 
 @strict(atomics.AtomicRmw)
-def look_at_mask(lowering: Lowering, op: atomics.AtomicRmw) -> None:
+def check_mask(lowering: Lowering, op: atomics.AtomicRmw) -> None:
     if op.mask is not None:
-        warn_where(lowering, op, op.mask.tile, is_off(lowering, op.mask), undefined.MASKED_UPDATE)
+        warn_where(lowering, op, op.mask.tile, _is_off(lowering, op.mask), undefined.MASKED_UPDATE)
 
 
 @rules(atomics.AtomicCas)
@@ -121,5 +127,5 @@ def lower_atomic_red_view(lowering: Lowering, op: atomics.AtomicRedView) -> None
 
 
 @strict(atomics.AtomicRedView)
-def look_at_reduction(lowering: Lowering, op: atomics.AtomicRedView) -> None:
-    look_at_edges(lowering, op)
+def check_reduction(lowering: Lowering, op: atomics.AtomicRedView) -> None:
+    check_edges(lowering, op)

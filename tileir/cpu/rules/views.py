@@ -13,10 +13,10 @@ from tileir.cpu.emit.record import TrapKind
 from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView, pointer_to
 from tileir.cpu.lowering.reports import warn_if
 from tileir.cpu.lowering.state import Lower, Lowering
-from tileir.cpu.memory.checks import fit_of, look_at_claim
+from tileir.cpu.memory.checks import check_claim, fit_of
 from tileir.cpu.memory.loads import load
 from tileir.cpu.memory.stores import reduce_into_view, store
-from tileir.cpu.memory.strict import look_at_edges
+from tileir.cpu.memory.strict import check_edges
 from tileir.host import undefined
 from tileir.ir import types as t
 from tileir.ir.core import Op, Value
@@ -45,7 +45,7 @@ def lower_make_tensor_view(lowering: Lowering, op: views.MakeTensorView) -> None
     fit = fit_of(lowering, op.base, op.result, view, type.element)
     lowering.values[op.result] = replace(view, fit=fit)
     if lowering.strict:
-        look_at_claim(lowering, op, view)
+        check_claim(lowering, op, view)
 
 
 def _check_entries(
@@ -120,15 +120,15 @@ def lower_store(lowering: Lowering, op: Op) -> None:
 
 
 @strict(views.LoadView)
-def look_at_load(lowering: Lowering, op: views.LoadView) -> None:
-    whole = look_at_edges(lowering, op)
+def check_load(lowering: Lowering, op: views.LoadView) -> None:
+    whole = check_edges(lowering, op)
     if op.view.type.padding is None:
         warn_if(lowering, lowering.builder.not_(whole), op, undefined.UNPADDED_VIEW)
 
 
 @strict(views.StoreView)
-def look_at_store(lowering: Lowering, op: views.StoreView) -> None:
-    look_at_edges(lowering, op)
+def check_store(lowering: Lowering, op: views.StoreView) -> None:
+    check_edges(lowering, op)
 
 
 @rules(multimem.MultimemReduceView)
@@ -137,5 +137,5 @@ def lower_reduce(lowering: Lowering, op: multimem.MultimemReduceView) -> None:
 
 
 @strict(multimem.MultimemLoadReduceView, multimem.MultimemReduceView, multimem.MultimemStoreView)
-def look_at_access(lowering: Lowering, op: Op) -> None:
-    look_at_edges(lowering, op)
+def check_access(lowering: Lowering, op: Op) -> None:
+    check_edges(lowering, op)

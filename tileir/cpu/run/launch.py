@@ -91,7 +91,7 @@ class Launch:
         self._stopped = False
         self.warnings: dict[Op, tuple[int, str, tuple[int, ...]]] = {}
         """The warning of each operation that has one: the number of the tile block that gave it, the message, and of a
-        view that claims too much the words of `cpu.memory.checks.look_at_claim`."""
+        view that claims too much the words of `cpu.memory.checks.check_claim`."""
 
     def begin(self, settings: Settings, total: int) -> None:
         """Begin the launch on this thread."""

@@ -304,6 +304,28 @@ class TestOtherArguments:
         np.testing.assert_array_equal(a, c @ b)
         np.testing.assert_array_equal(d, a @ b)
 
+    @pytest.mark.parametrize("order", ["rows", "columns", "pairs of rows"])
+    def test_products_of_a_block_that_walks_over_tiles(self, order):
+        @ct.kernel
+        def walk(a, b, c, size: ct.Constant[int], height: ct.Constant[int]):
+            across = ct.num_tiles(c, 1, (size, size))
+            for number in range(ct.num_tiles(c, 0, (size, size)) * across):
+                band, within = number // (height * across), number % (height * across)
+                i, j = band * height + within % height, within // height
+                total = ct.zeros((size, size), ct.float32)
+                for k in range(ct.num_tiles(a, 1, (size, size))):
+                    x, y = ct.load(a, (i, k), (size, size)), ct.load(b, (k, j), (size, size))
+                    total = ct.mma(x, y, total)
+                ct.store(c, (i, j), total)
+
+        numbers = np.random.default_rng(0).integers(-1, 2, (2, 512, 128)).astype(np.float32)
+        a, b = np.ascontiguousarray(numbers[0].T), numbers[1]
+        for _ in range(2):
+            c = np.zeros((128, 128), np.float32)
+            ct.launch(None, (1,), walk, (a, b, c, 32, {"rows": 1, "columns": 4, "pairs of rows": 2}[order]))
+            np.testing.assert_array_equal(c, a @ b)
+            a[40:] += 1
+
     def test_tuples_of_anything_and_tuples_by_annotation(self):
         @ct.kernel
         def mixed(inputs, shape: ct.Constant, pairs: tuple[ct.Constant[int], ct.Array], out):

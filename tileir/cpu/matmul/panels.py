@@ -457,9 +457,10 @@ def each(emit: Emitter, extent: int, step: int, body: Callable[[ir.Value], None]
 # ---------------------------------------------------------------- panels that stay
 
 
-_STAY, _FIRST, _BEHIND, _OWN_FIRST, _OWN_BEHIND, _WORDS = range(6)
+_STAY, _FIRST, _BEHIND, _OWN_FIRST, _OWN_BEHIND, _WAY, _BEFORE, _AGAIN, _WORDS = range(9)
 """Words in front of the tags: 1 if tiles may stay, the addresses from which and up to which the tensors lie whose tiles
-have stayed, and those of the last one."""
+have stayed, and those of the last one; of the last loop its way, the address of its first tile, and 1 if that was the
+one of the loop before."""
 _NOWHERE = -1, 0
 
 
@@ -475,6 +476,8 @@ class Panels:
     memory: ir.Value
     which: ir.Value
     """The stack cell of the number of the present panel, which is chosen for the first tile in it."""
+    way: ir.Value
+    """The stack cell of the way of the loop, which is chosen for its first tile."""
     tags: ir.Value | None
     """None if there is one panel, in which nothing stays."""
     kept: ir.Value
@@ -484,7 +487,7 @@ class Panels:
         """Begin with no tiles."""
         if self.tags is not None:
             _clear(builder, self.tags, self._tag_bytes)
-            for word, number in enumerate((1, *_NOWHERE, *_NOWHERE)):
+            for word, number in enumerate((1, *_NOWHERE, *_NOWHERE, 0, 0, 0)):
                 _put(builder, self.tags, word, I64(number))
 
     def keep(self, emit: Emitter, first: ir.Value, behind: ir.Value, is_right: ir.Value) -> None:
@@ -518,33 +521,58 @@ class Panels:
     def place(self, emit: Emitter, source: Factor, number: ir.Value, tile: ir.Value, steps: int) -> PanelPlace:
         """Return the place of a tile of so many `steps`: `tile` of the panel `number` along K."""
         builder = emit.builder
-        which = self._which(builder, source, number, tile)
+        which = self._which(emit, source, number, tile)
         panel = builder.gep(self.memory, [builder.mul(which, I64(self.room.size))], source_etype=I8)
         tag = None
         if self.tags is not None and source.address is not None:
-            number = builder.add(builder.mul(which, I64(self.room.tiles)), tile)
-            place = builder.add(builder.mul(number, I64(_TAG)), I64(8 * _WORDS))
-            tag = builder.gep(self.tags, [place], source_etype=I8)
+            tag = self._tag(builder, builder.add(builder.mul(which, I64(self.room.tiles)), tile))
         return PanelPlace(panel, self.room.tiles * steps, builder.mul(tile, I64(steps)), tag, self.kept)
 
-    def _which(self, builder: ir.IRBuilder, source: Factor, number: ir.Value, tile: ir.Value) -> ir.Value:
+    def _tag(self, builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
+        """Return the address of the tag of a tile, by its number in all panels."""
+        return builder.gep(self.tags, [builder.add(builder.mul(number, I64(_TAG)), I64(8 * _WORDS))], source_etype=I8)
+
+    def _which(self, emit: Emitter, source: Factor, number: ir.Value, tile: ir.Value) -> ir.Value:
         """Return the panel of a tile."""
         if self.tags is None or source.address is None or self.room.ways * self.room.numbers == 1:
             return I64(0)
+        builder = emit.builder
+        is_first = builder.icmp_unsigned("==", tile, I64(0))
+        if self.room.ways > 1:
+            begins = builder.and_(is_first, builder.icmp_unsigned("==", number, I64(0)))
+            with emit.when(builder.and_(begins, self.kept)):
+                builder.store(self._chosen_way(builder, source), self.way)
         inside = builder.icmp_unsigned("<", number, I64(self.room.numbers))
         number = builder.select(inside, number, I64(self.room.numbers - 1))
-        mine = builder.add(builder.mul(self._way(builder, source), I64(self.room.numbers)), number)
-        is_first = builder.icmp_unsigned("==", tile, I64(0))
+        way = builder.load(self.way, typ=I64) if self.room.ways > 1 else I64(0)
+        mine = builder.add(builder.mul(way, I64(self.room.numbers)), number)
         which = builder.select(is_first, mine, builder.load(self.which, typ=I64))
         builder.store(which, self.which)
         return builder.select(self.kept, which, I64(0))
 
+    def _chosen_way(self, builder: ir.IRBuilder, source: Factor) -> ir.Value:
+        """Return the way of a loop with this first tile: that of the last loop if it has the tile, or if several loops
+        took the same one, which is then done with. Its panels are in the cache."""
+        assert source.address is not None
+        own = self._way(builder, source)
+        last, before, again = (_word(builder, self.tags, word) for word in (_WAY, _BEFORE, _AGAIN))
+        is_there, is_own = (self._begins_with(builder, way, source.address) for way in (last, own))
+        is_done = builder.and_(builder.icmp_unsigned("!=", again, I64(0)), builder.not_(is_own))
+        way = builder.select(builder.or_(is_there, is_done), last, own)
+        again = builder.zext(builder.icmp_unsigned("==", before, source.address), I64)
+        for word, number in ((_WAY, way), (_BEFORE, source.address), (_AGAIN, again)):
+            _put(builder, self.tags, word, number)
+        return way
+
+    def _begins_with(self, builder: ir.IRBuilder, way: ir.Value, address: ir.Value) -> ir.Value:
+        """Emit a test of whether the first panel of a way begins with the tile at an address."""
+        number = builder.mul(way, I64(self.room.numbers * self.room.tiles))
+        return builder.icmp_unsigned("==", builder.load(self._tag(builder, number), typ=I64), address)
+
     def _way(self, builder: ir.IRBuilder, source: Factor) -> ir.Value:
         """Return the way of a tile: neighbours across K, whose addresses differ by the size of a tile across K, have
         different ways."""
-        if self.room.ways == 1:
-            return I64(0)
-        assert source.origin is not None
+        assert source.origin is not None and source.address is not None
         distance = builder.mul(source.origin.by_line, I64(source.lines * source.origin.element.byte_size))
         distance = builder.select(builder.icmp_unsigned("==", distance, I64(0)), I64(1), distance)
         return builder.urem(builder.udiv(source.address, distance), I64(self.room.ways))
@@ -554,7 +582,7 @@ def new_panels(emit: Emitter, room: PanelRoom) -> Panels:
     """Take memory for panels; those that stay have to begin when a thread begins with a launch (`Panels.begin`)."""
     count = room.ways * room.numbers
     tags = emit.buffer(8 * _WORDS + count * room.tiles * _TAG) if room.is_tagged else None
-    return Panels(room, emit.buffer(count * room.size), emit.stack(I64), tags, I1(0))
+    return Panels(room, emit.buffer(count * room.size), emit.stack(I64), emit.stack(I64), tags, I1(0))
 
 
 def _forget(builder: ir.IRBuilder, given: Sequence[ir.Value], size: int) -> None:

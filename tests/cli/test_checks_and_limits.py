@@ -73,6 +73,7 @@ def test_iterations_are_limited(tileir, verb: str, target: str) -> None:
         (["--timeout", "nan"], "--timeout: expected a positive number of seconds, got nan"),
         (["--timeout", "soon"], "argument --timeout: invalid float value: 'soon'"),
         (["--max-iterations", "0"], "--max-iterations: expected a positive integer, got 0"),
+        (["--max-iterations", "1" + 19 * "0"], f"--max-iterations: expected at most {2**63 - 1}, got 1{19 * '0'}"),
         (["--threads", "0"], "threads: expected a positive integer, got 0"),
     ],
 )

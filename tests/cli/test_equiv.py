@@ -47,6 +47,12 @@ def test_equal_programs_are_equal(tileir) -> None:
 
 
 @pytest.mark.usefixtures("written")
+def test_a_seed_is_of_any_size(tileir) -> None:
+    ran = tileir("equiv", "a.mlir", "swapped.mlir", "--trials", "2", "--seed", "9" * 20)
+    assert ran.out.startswith("@k: equal on ")
+
+
+@pytest.mark.usefixtures("written")
 def test_what_the_solver_proves_needs_no_launch_to_say_so(tileir) -> None:
     pytest.importorskip("z3", reason="needs the package z3-solver")
     Path("shifted.mlir").write_text(

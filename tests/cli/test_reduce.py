@@ -61,6 +61,22 @@ def test_a_command_that_does_not_fail_is_wrong_usage(tileir) -> None:
     assert tileir("reduce", "k.mlir", "--test", "/no/such/command").status == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--test", "echo 'open"], "--test: No closing quotation"),
+        (["--test", "false", "--match", "("], "--match: missing ), unterminated subpattern at position 0"),
+        (["--test", "false", "--timeout", "inf"], "--timeout: expected a positive number of seconds, got inf"),
+        (["--test", "false", "--timeout", "-1"], "--timeout: expected a positive number of seconds, got -1.0"),
+    ],
+)
+def test_wrong_options_say_what_is_expected(tileir, words: list[str], message: str) -> None:
+    Path("k.mlir").write_text("cuda_tile.module @m { entry @k() { } }")
+    ran = tileir("reduce", "k.mlir", *words)
+    assert ran.status == 2
+    assert ran.err.startswith(f"tileir reduce: error: {message}")
+
+
 def test_constants_that_nobody_uses_go_though_the_optimiser_would_take_more(tileir) -> None:
     lines = "".join(f"  %c{number} = constant <i32: {number}> : tile<i32>\n" for number in range(6))
     Path("large.mlir").write_text(f"entry @k() {{\n{lines}  %x = xori %c1, %c2 : tile<i32>\n}}\n")

@@ -252,6 +252,7 @@ def test_what_was_tried_is_not_tried_again(capsys: pytest.CaptureFixture[str]) -
     [
         (("--engines", "gpu"), "no engine 'gpu'; there are text, bytecode"),
         (("--seconds", "0"), "--seconds: expected a positive number, got 0.0"),
+        (("--first", "-1"), "--first: expected a seed of at most 63 bits that is not negative, got -1"),
         (("--count", "0"), "--statements, --count: expected a positive number"),
         (("--program", "no.mlir"), "cannot read 'no.mlir'"),
     ],

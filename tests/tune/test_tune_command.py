@@ -193,6 +193,7 @@ def test_a_script_without_a_search_is_refused(capsys: pytest.CaptureFixture[str]
     ("words", "message"),
     [
         (("scale.mlir.in", "--space", "T=64"), "--grid: expected 1 to 3 extents"),
+        (("scale.mlir.in", *LAUNCH, "--seconds", "inf"), "--seconds: expected a positive number, got inf"),
         (("scale.mlir.in", *LAUNCH), "nothing to tune: expected --space"),
         (
             ("scale.mlir.in", *LAUNCH, "--space", "T=64"),

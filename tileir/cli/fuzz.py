@@ -87,6 +87,8 @@ def run(options: argparse.Namespace) -> int:
     engines, count, limits = _engines(options), checked_workers(options), limits_of_jobs(options)
     if options.statements < 1 or (options.count is not None and options.count < 1):
         raise UsageError("--statements, --count: expected a positive number")
+    if not 0 <= options.first < 1 << 63:
+        raise UsageError(f"--first: expected a seed of at most 63 bits that is not negative, got {options.first}")
     if options.swarm < 1:
         raise UsageError(f"--swarm: expected a positive number, got {options.swarm}")
     if options.seconds is not None and not options.seconds > 0:

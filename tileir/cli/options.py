@@ -8,7 +8,7 @@ from tileir.cli import UsageError
 from tileir.gpu.arch import MAX_STAGES, MAX_WARPS
 from tileir.ir.versions import NEWEST, VERSIONS
 from tileir.runtime.module import DEFAULT_TARGET, Target, target_named, target_names
-from tileir.runtime.options import Check, LaunchOptions, positive, power_of_two, seconds
+from tileir.runtime.options import Check, LaunchOptions, iterations, positive, power_of_two, seconds
 
 FORMATS = ("text", "json", "sarif")
 
@@ -70,7 +70,7 @@ def limits_of(options: argparse.Namespace) -> LaunchOptions:
         if options.timeout is not None:
             limits["timeout"] = seconds("--timeout", options.timeout)
         if options.max_iterations is not None:
-            limits["max_iterations"] = positive("--max-iterations", options.max_iterations)
+            limits["max_iterations"] = iterations("--max-iterations", options.max_iterations)
     except ValueError as error:
         raise UsageError(str(error)) from None
     return limits

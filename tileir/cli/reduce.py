@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,9 +66,16 @@ class Command:
     """The command that a user gave; `runs` counts how often it ran."""
 
     def __init__(self, options: argparse.Namespace, folder: Path) -> None:
-        self.words = shlex.split(options.test)
+        try:
+            self.words = shlex.split(options.test)
+            self.match = re.compile(options.match or "")
+        except (ValueError, re.error) as error:
+            name = "--match" if isinstance(error, re.error) else "--test"
+            raise UsageError(f"{name}: {error}") from None
         if not self.words:
             raise UsageError("--test: expected a command, got nothing")
+        if not 0 < options.timeout <= threading.TIMEOUT_MAX:
+            raise UsageError(f"--timeout: expected a positive number of seconds, got {options.timeout}")
         self.options = options
         self.file = folder / ("program.tileirbc" if options.bytecode else "program.mlir")
         self.runs = 0
@@ -82,8 +90,7 @@ class Command:
         found = self._run()
         if first:
             self._status = found.status
-        said = self.options.match is None or re.search(self.options.match, found.text) is not None
-        return found.status == self._status != 0 and said
+        return found.status == self._status != 0 and self.match.search(found.text) is not None
 
     def _content(self, module: Module) -> bytes | None:
         """Return the program as the command reads it; None if it cannot be written so."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     reference = chosen_target(options.reference or options.target).name
     for name in ("trials", "seconds"):
         value = getattr(options, name)
-        if value is not None and not value > 0:
+        if value is not None and not 0 < value <= threading.TIMEOUT_MAX:
             raise UsageError(f"--{name}: expected a positive number, got {value}")
     task = _task(options, target.name)
     space = _space(options, declared_values(task, limits) if task.function else {})

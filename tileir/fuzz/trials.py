@@ -98,7 +98,7 @@ def _integer_edges(bits: int) -> tuple[int, ...]:
 
 def _paired(position: int, start: int, count: int) -> np.ndarray:
     """Return indices of `count` values. Two arrays have all pairs of values, at the same places of ``count**2``."""
-    step = start + np.arange(ELEMENTS)
+    step = start % count**2 + np.arange(ELEMENTS)
     found: np.ndarray = (step + position * (step // count)) % count
     return found
 

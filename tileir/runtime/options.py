@@ -166,8 +166,13 @@ def seconds(name: str, value: object) -> float | None:
     return float(value)
 
 
+def iterations(name: str, value: object) -> int | None:
+    """Return a positive integer of 63 bits, as native code counts, or None. Raises TypeError or ValueError."""
+    return positive(name, value, (1 << 63) - 1)
+
+
 _CHECKS: dict[str, Callable[[str, Any], object]] = {
-    "debug_info": flag, "max_iterations": positive, "optimize": flag, "output": writer, "progress": listener,
+    "debug_info": flag, "max_iterations": iterations, "optimize": flag, "output": writer, "progress": listener,
     "threads": positive, "timeout": seconds,
 }  # fmt: skip
 """The check of each option that means the same on every target."""

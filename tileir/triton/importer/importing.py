@@ -12,12 +12,12 @@ from tileir.ir import types as t
 from tileir.ir.attributes import DivBy
 from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Diagnostic, did_you_mean
-from tileir.ir.loc import Source, SourceLoc
+from tileir.ir.loc import Location, Source, SourceLoc
 from tileir.ir.rules import KeyedRules
 from tileir.ops.misc import Assume
 from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.faults import LATER, SYNTAX, UNKNOWN_OPERATION, ImportFault, mismatch, refused
-from tileir.triton.importer.ordering import Order
+from tileir.triton.importer.ordering import Merged, Order, loop_order
 from tileir.triton.importer.syntax import (
     Dense,
     MlirAttribute,
@@ -253,6 +253,48 @@ class Importing:
         *results, done = self.build.insert(cls, [*types, t.TOKEN], token=token, **fields)
         self.order = self.order.after(done, writes)
         return tuple(results)
+
+
+# ---------------------------------------------------------------- loops
+
+
+@dataclass(frozen=True)
+class LoopBody:
+    """The body of a loop that is imported: it carries tokens behind the values that begin as `initial`."""
+
+    importing: Importing
+    order: Merged
+    block: Block
+    initial: list[Value]
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """Add operations to the body meanwhile."""
+        self.importing.order = self.order.after(self.block.args)
+        with self.importing.inside(self.block):
+            yield
+
+    def end(self, cls: type[Op], values: Sequence[Value]) -> None:
+        """Append the operation that leaves the body or goes on with these values, and with the tokens."""
+        build = self.importing.build
+        build.insert(cls, operands=[*values, *self.order.tokens(build, self.importing.order)])
+
+    def made(self, cls: type[Op], loc: Location, types: Sequence[t.Type], **fields: Any) -> tuple[Value, ...]:
+        """Append the loop, with results of these types; return them."""
+        importing, tokens = self.importing, [t.TOKEN] * self.order.count
+        importing.build.loc = loc
+        found = importing.build.insert(cls, [*types, *tokens], initValues=self.initial, body=self.block, **fields)
+        importing.order = self.order.after(found)
+        return found[: len(types)]
+
+
+def loop_body(
+    importing: Importing, root: MlirOperation, carried: Sequence[Value], counters: Sequence[t.Type] = ()
+) -> LoopBody:
+    """Return the body of a loop that does all that `root` does; what it counts by comes before what it carries."""
+    order = loop_order(importing.order, root, importing.functions)
+    initial = [*carried, *order.tokens(importing.build, importing.order)]
+    return LoopBody(importing, order, Block([*counters, *(value.type for value in initial)]), initial)
 
 
 def promised(build: TileBuilder, value: Value, attributes: Mapping[str, MlirAttribute]) -> Value:

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tileir.ir import types as t
 from tileir.ir.core import Block, Value
 from tileir.ops.control import Break, Continue, For, If, Loop
 from tileir.ops.integer import XOrI
 from tileir.triton.importer.blocks import RETURNS, Way, branch, import_body, run
 from tileir.triton.importer.faults import mismatch, refused
-from tileir.triton.importer.importing import Imported, Importing, ImportRules, Results, parts_of_all
-from tileir.triton.importer.ordering import Merged, loop_order
+from tileir.triton.importer.importing import (
+    Imported,
+    Importing,
+    ImportRules,
+    LoopBody,
+    Results,
+    loop_body,
+    parts_of_all,
+)
 from tileir.triton.importer.syntax import MlirBlock, MlirOperation, MlirType, Region
 
 rules = ImportRules()
@@ -60,28 +66,18 @@ def import_for(importing: Importing, op: MlirOperation) -> Results:
         raise mismatch("expected bounds, a step and one region")
     lower, upper, step = (importing.value(use) for use in op.operands[:3])
     initial = [importing.imported(use) for use in op.operands[3:]]
-    order = loop_order(importing.order, op, importing.functions)
-    parts = [part for use in op.operands[3:] for part in importing.parts(use)]
-    parts += order.tokens(importing.build, importing.order)
-    body = Block([lower.type, *(part.type for part in parts)])
+    parts = parts_of_all(initial)
+    body = loop_body(importing, op, parts, [lower.type])
     arguments = _only_block(op.regions[0]).arguments
     names, types = [one.name for one in arguments], [one.type for one in arguments[1:]]
     if len(types) != len(initial):
         raise mismatch(f"expected {len(initial)} values that the loop carries, got {len(types)}")
-    importing.order = order.after(body.args)
-    with (
-        importing.inside(body),
-        importing.scope(names, [body.args[0], *importing.grouped(types, body.args[1:], initial)]),
-    ):
-        last = _run_single(importing, op.regions[0], "scf.yield")
-        _continue(importing, last, order)
-    importing.build.loc = op.loc
-    results = importing.build.insert(
-        For, [part.type for part in parts], lowerBound=lower, upperBound=upper, step=step, initValues=parts, body=body,
-        unsignedCmp=True if op.attributes.get("unsignedCmp") else None,
-    )  # fmt: skip
-    importing.order = order.after(results)
-    return importing.grouped(types, results, initial)
+    counter, *carried = body.block.args
+    with body.inside(), importing.scope(names, [counter, *importing.grouped(types, carried, initial)]):
+        body.end(Continue, _parts(importing, _run_single(importing, op.regions[0], "scf.yield")))
+    unsigned = True if op.attributes.get("unsignedCmp") else None
+    fields = {"lowerBound": lower, "upperBound": upper, "step": step, "unsignedCmp": unsigned}
+    return importing.grouped(types, body.made(For, op.loc, [part.type for part in parts], **fields), initial)
 
 
 @rules("scf.while")
@@ -91,35 +87,27 @@ def import_while(importing: Importing, op: MlirOperation) -> Results:
         raise mismatch("expected two regions")
     before, after = (_only_block(region).arguments for region in op.regions)
     initial = [importing.imported(use) for use in op.operands]
-    order = loop_order(importing.order, op, importing.functions)
-    parts = [part for use in op.operands for part in importing.parts(use)]
-    parts += order.tokens(importing.build, importing.order)
-    body = Block([part.type for part in parts])
-    importing.order = order.after(body.args)
-    carried = importing.grouped([one.type for one in before], body.args, initial)
-    with importing.inside(body), importing.scope([one.name for one in before], carried):
+    body = loop_body(importing, op, parts_of_all(initial))
+    carried = importing.grouped([one.type for one in before], body.block.args, initial)
+    with body.inside(), importing.scope([one.name for one in before], carried):
         last = _run_single(importing, op.regions[0], "scf.condition")
-        leaving = [part for use in last.operands[1:] for part in importing.parts(use)]
-        _break_unless(importing, importing.value(last.operands[0]), leaving, order)
         results = [importing.imported(use) for use in last.operands[1:]]
+        leaving = parts_of_all(results)
+        _break_unless(importing, importing.value(last.operands[0]), leaving, body)
         with importing.scope([one.name for one in after], results):
-            _continue(importing, _run_single(importing, op.regions[1], "scf.yield"), order)
-    importing.build.loc = op.loc
-    types = [part.type for part in leaving] + [t.TOKEN] * order.count
-    found = importing.build.insert(Loop, types, initValues=parts, body=body)
-    importing.order = order.after(found)
+            body.end(Continue, _parts(importing, _run_single(importing, op.regions[1], "scf.yield")))
+    found = body.made(Loop, op.loc, [part.type for part in leaving])
     return importing.grouped([one.type for one in after], found, results)
 
 
-def _continue(importing: Importing, last: MlirOperation, order: Merged) -> None:
-    """End the body of a loop with what is yielded, and the tokens."""
-    following = [part for use in last.operands for part in importing.parts(use)]
-    importing.build.insert(Continue, operands=[*following, *order.tokens(importing.build, importing.order)])
+def _parts(importing: Importing, last: MlirOperation) -> list[Value]:
+    """Return the tiles that carry the operands of an operation."""
+    return [part for use in last.operands for part in importing.parts(use)]
 
 
-def _break_unless(importing: Importing, condition: Value, leaving: Sequence[Value], order: Merged) -> None:
+def _break_unless(importing: Importing, condition: Value, leaving: Sequence[Value], body: LoopBody) -> None:
     with importing.inside(Block()) as block:
-        importing.build.insert(Break, operands=[*leaving, *order.tokens(importing.build, importing.order)])
+        body.end(Break, leaving)
     done = importing.build.same(XOrI, condition, importing.build.integer(condition.tile, 1))
     importing.build.insert(If, condition=done, then=block)
 
@@ -140,29 +128,25 @@ def import_call(importing: Importing, op: MlirOperation) -> Results:
         return run_body(importing, function.regions[0], function, function.result_types)
 
 
-def run_body(importing: Importing, body: Region, root: MlirOperation, types: Sequence[MlirType]) -> Sequence[Imported]:
+def run_body(
+    importing: Importing, region: Region, root: MlirOperation, types: Sequence[MlirType]
+) -> Sequence[Imported]:
     """Import a body whose arguments are in scope; gives what it returns, of these types.
 
     One with branches becomes a loop that is run once, and left where the body returns. `root` has all that it does.
     """
-    if body[0].operations and body[0].operations[-1].name in RETURNS:
-        return [importing.imported(use) for use in run(importing, body[0]).operands]
-    order = loop_order(importing.order, root, importing.functions)
-    before = order.tokens(importing.build, importing.order)
-    block = Block([token.type for token in before])
-    importing.order = order.after(block.args)
+    if region[0].operations and region[0].operations[-1].name in RETURNS:
+        return [importing.imported(use) for use in run(importing, region[0]).operands]
+    body = loop_body(importing, root, [])
     returned: list[Imported] = []
 
     def leave(results: Sequence[Imported]) -> None:
         returned[:] = results
-        tokens = order.tokens(importing.build, importing.order)
-        importing.build.insert(Break, operands=[*parts_of_all(results), *tokens])
+        body.end(Break, parts_of_all(results))
 
-    with importing.inside(block):
-        import_body(importing, body, leave)
-    results = [part.type for part in parts_of_all(returned)] + [t.TOKEN] * order.count
-    found = importing.build.insert(Loop, results, initValues=before, body=block)
-    importing.order = order.after(found)
+    with body.inside():
+        import_body(importing, region, leave)
+    found = body.made(Loop, importing.build.loc, [part.type for part in parts_of_all(returned)])
     return importing.grouped(types, found, returned)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tileir.ir import types as t
 from tileir.ir.attributes import AtomicMode, MemoryOrdering, MemoryScope, Predicate
-from tileir.ir.core import Block, Value
+from tileir.ir.core import Value
 from tileir.ops.atomics import AtomicRmw
 from tileir.ops.control import Continue, For
 from tileir.ops.conversion import IntToPtr, PtrToInt
@@ -16,8 +16,15 @@ from tileir.ops.pointers import Alloca, LoadPtr, StorePtr
 from tileir.ops.shapes import Extract, Insert
 from tileir.triton.importer.building import TileBuilder
 from tileir.triton.importer.faults import mismatch
-from tileir.triton.importer.importing import Importing, ImportRules, Results, TensorDescriptor, integer, parts_of_all
-from tileir.triton.importer.ordering import loop_order
+from tileir.triton.importer.importing import (
+    Importing,
+    ImportRules,
+    Results,
+    TensorDescriptor,
+    integer,
+    loop_body,
+    parts_of_all,
+)
 from tileir.triton.importer.rules.control import run_body
 from tileir.triton.importer.rules.descriptors import load_at, store_at
 from tileir.triton.importer.syntax import MlirOperation, MlirPointer, MlirTensor, MlirType
@@ -124,23 +131,17 @@ def _on_tensors(importing: Importing, op: MlirOperation, sources: Sequence[Value
 def _in_turn(importing: Importing, op: MlirOperation, sources: Sequence[Value], pack: int) -> Results:
     """Return a loop that takes `pack` elements of each operand at a time."""
     build, shape, count = importing.build, sources[0].tile.shape, sources[0].tile.count
-    order = loop_order(importing.order, op, importing.functions)
     flat = [build.reshaped(source, (count,)) for source in sources]
     results = [importing.result_type(op, index) for index in range(len(op.results))]
     carried = [build.zero(t.tile(type.element, count)) for type in results]
-    carried += order.tokens(build, importing.order)
-    body = Block([t.tile(t.I32), *(value.type for value in carried)])
-    importing.order = order.after(body.args)
-    with importing.inside(body):
-        made = _turn(importing, op, flat, body.args, pack)
-        build.insert(Continue, operands=[*made, *order.tokens(build, importing.order)])
+    body = loop_body(importing, op, carried, [t.tile(t.I32)])
+    with body.inside():
+        body.end(Continue, _turn(importing, op, flat, body.block.args, pack))
     build.loc = op.loc
     zero, one, end = (build.integer(t.tile(t.I32), number) for number in (0, 1, count // pack))
-    found = build.insert(
-        For, [value.type for value in carried], lowerBound=zero, upperBound=end, step=one, initValues=carried, body=body
-    )
-    importing.order = order.after(found)
-    return [build.reshaped(result, shape) for result in found[: len(results)]]
+    types = [value.type for value in carried]
+    found = body.made(For, op.loc, types, lowerBound=zero, upperBound=end, step=one)
+    return [build.reshaped(result, shape) for result in found]
 
 
 def _turn(

@@ -13,7 +13,7 @@ import pytest
 import tileir
 from tests.cpu.anew import compile_anew, kernel_of, plan_of_text
 from tests.thorough import sampled
-from tileir.cpu.matmul.panels import Panels
+from tileir.cpu.matmul.panel_cache import Panels
 
 TILE = 32
 NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i8": np.int8}

@@ -24,7 +24,7 @@ from tileir.cpu.emit.tiles import NativeTensorView, NativeTileView, Tile, wide
 from tileir.cpu.lowering.state import Lowering
 from tileir.cpu.matmul.accumulators import I32_MAXIMUM
 from tileir.cpu.matmul.multiplication import LoopProduct, new_loop_product
-from tileir.cpu.matmul.panels import Panels
+from tileir.cpu.matmul.panel_cache import Panels
 from tileir.cpu.matmul.policy import ProductOp, fixed_dimensions, is_zero, load_of
 from tileir.cpu.memory.bounds import bounds_of, claimed
 from tileir.ir import types as t

@@ -15,7 +15,8 @@ from tileir.cpu.emit.tiles import Window
 from tileir.cpu.matmul.accumulators import SaturatingSums, StoredSums, Sums, Zeros, sums_in
 from tileir.cpu.matmul.few_rows import FLIPPED, Direct, Rows, Run, TransposedColumns, direct, most_tiles, new_run
 from tileir.cpu.matmul.microkernel import UNROLLED, WORD_BYTES, Panel, multiply
-from tileir.cpu.matmul.panels import Factor, Packer, Panels, Strided, new_panels
+from tileir.cpu.matmul.panel_cache import Panels, new_panels
+from tileir.cpu.matmul.panels import Factor, Packer, Strided
 from tileir.cpu.matmul.policy import FEW, Blocking, PanelPlan, ProductPlan, Shape
 from tileir.cpu.matmul.products import SIDE, Product
 from tileir.ir import types as t

@@ -4,13 +4,15 @@
 
 Prints a table of the comparisons whose names begin with one of the words. Results are compared before anything is
 timed. Both sides take turns; in each turn a side runs for a while, after a launch that is not timed, so that the other
-one's threads have fallen asleep. ``--processor``: in processor time, less disturbed by what else the machine does; with
-one thread that is the time of a quiet machine.
+one's threads have fallen asleep. The process keeps the memory of results, as a GPU's allocator does: new pages from the
+system may take longer than the kernel. ``--processor``: in processor time, less disturbed by what else the machine
+does; with one thread that is the time of a quiet machine.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import math
 import statistics
 import sys
@@ -32,6 +34,8 @@ MODULES = ("norms", "products", "attention", "pointwise")
 TURNS, TURN = 7, 0.06
 TOLERANCES = {torch.float32: 1e-3, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
 """The largest difference of two results, as a part of the largest element."""
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _LARGE = -1, -3, 1 << 30
+"""Options of mallopt(3), and a size in bytes."""
 
 
 def main() -> int:
@@ -41,6 +45,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    keep_memory()
     clock = time.process_time if options.processor else time.perf_counter
     unit = "processor time" if options.processor else "time"
     print(f"| kernel, {options.threads} threads | {unit} | torch eager | ratio |\n|---|---:|---:|---:|")
@@ -55,6 +60,14 @@ def main() -> int:
             print(f"| {what} | {figure(own * 1e3)} ms | {figure(eager * 1e3)} ms | {ratios[-1]:.2f} |", flush=True)
     print(f"| geometric mean | | | {math.exp(statistics.fmean(map(math.log, ratios))):.2f} |")
     return 0
+
+
+def keep_memory() -> None:
+    """Have glibc, if that is the allocator, give no memory back to the system."""
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None)
+    for option in (_TRIM_THRESHOLD, _MMAP_THRESHOLD):
+        if set_option is not None:
+            set_option(option, _LARGE)
 
 
 def comparisons() -> Iterator[tuple[str, Callable[[], object], Callable[[], object]]]:

@@ -103,6 +103,7 @@ class Emitter:
     _fetching: dict[tuple[ir.Value, ...], tuple[int, set[Index]]] = field(default_factory=dict)
     """The loop that prefetches memory at distances, and the elements with which it does so."""
     _rare: bool = False
+    _compact: bool = False
     _loops: int = 0
     """Begun so far."""
     frame: ir.Value | None = None
@@ -193,6 +194,14 @@ class Emitter:
         yield
         self._rare = outer
 
+    @contextmanager
+    def compactly(self) -> Iterator[None]:
+        """Emit loops that are hardly longer than a vector: those made for vectors have one body, in which some lanes
+        count, if the processor has such, and they prefetch nothing."""
+        outer, self._compact = self._compact, True
+        yield
+        self._compact = outer
+
     def _nest(self, rest: list[Extent], index: Index, body: Callable[[Index], None]) -> None:
         if not rest:
             body(index)
@@ -259,7 +268,7 @@ class Emitter:
         is_innermost = number == self._loops and builder.block is body
         if parallel and self._independent is not None and is_innermost and step == 1:
             marked = self._independent, self.guarded, self.streamed, self.ahead
-            loop = BlockLoop(before, body, after, position, begin, end, *marked)
+            loop = BlockLoop(before, body, after, position, begin, end, self._compact, *marked)
             widen(builder, loop, self.target)
         builder.position_at_end(after)
 
@@ -277,7 +286,7 @@ class Emitter:
     def fetch_once(self, load: ir.Instruction, distances: tuple[ir.Value, ...], index: Index) -> None:
         """Prefetch memory at distances with a load of the element at `index`, once, in the first loop that has such a
         load."""
-        if not distances or self._rare:
+        if not distances or self._rare or self._compact:
             return
         loop, fetched = self._fetching.setdefault(distances, (self._loops, set()))
         if loop == self._loops and index not in fetched:

@@ -56,6 +56,8 @@ class BlockLoop:
     position: op.PhiInstr
     begin: ir.Value
     end: ir.Value
+    is_compact: bool
+    """True if it is to have one body only (`Emitter.compactly`)."""
     independent: Set[int]
     """The accesses that no other iteration depends on, by their identities."""
     guarded: Mapping[op.Instruction, GuardedLoad]

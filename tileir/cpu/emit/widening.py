@@ -85,18 +85,21 @@ class _Code:
         loop, head, total = self.loop, self._head, self.width.total
         for store in self.growth.settled:
             copied(head, store, [self.fixed(store.operands[0]), store.operands[1]])
-        left = loop.body.function.append_basic_block("left")
-        leave = self.builder(left)
-        if loop.count is not None and not self.growth.ends:
-            whole = loop.count // total * total
+        known = None if self.growth.ends else loop.count
+        if loop.is_compact and has_masks and (known is None or known % total):
+            head.branch(self._rest(has_masks, (loop.begin, loop.before)))
+        elif known is not None:
+            left, leave = self._left()
+            whole = known // total * total
             end = I64(int(loop.begin.constant) + whole)
             head.branch(self._vectors(end, left))
-            if whole == loop.count:
+            if whole == known:
                 self._forget_body()
                 leave.branch(loop.after)
             else:
                 leave.branch(self._rest(has_masks, (end, left)))
         else:
+            left, leave = self._left()
             count = head.sub(loop.end, loop.begin)
             for at, end in self._last_ends():
                 count = self._inside(count, at, end)
@@ -108,6 +111,11 @@ class _Code:
             leave.cbranch(leave.icmp_unsigned("<", end, loop.end), rest, loop.after)
         for place, each in self.growth.collected.items():
             self._collect(each, self.collected[place])
+
+    def _left(self) -> tuple[ir.Block, ir.IRBuilder]:
+        """Return a block for what comes behind the whole vectors, and its builder."""
+        left = self.loop.body.function.append_basic_block("left")
+        return left, self.builder(left)
 
     def _last_ends(self) -> Iterable[tuple[ir.Value, ir.Value]]:
         """Return where loads of neighbours read, and their ends; of loads a constant distance apart, the last one."""

@@ -12,7 +12,6 @@ Prefetches may be wrong.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from llvmlite import ir
@@ -94,14 +93,8 @@ def write_rows(lowering: Lowering, targets: Sequence[BoxStore], dim: int, counts
     emit, builder = lowering.emit, lowering.builder
     with emit.when(some(builder, counts)):
         is_even = len({target.memory.element.byte_size for target in targets}) == 1
-        if not is_even or not all(target.access.op in lowering.plan.streams for target in targets):
-            _write_lines(emit, targets, dim, counts)
-            return
-        with builder.if_else(worth_while(lowering, targets)) as (past, through), emit.one_way():
-            with past:
-                _write_lines(emit, targets, dim, counts, past=True)
-            with through:
-                _write_lines(emit, targets, dim, counts)
+        may_stream = is_even and all(target.access.op in lowering.plan.streams for target in targets)
+        _write_lines(emit, targets, dim, counts, worth_while(lowering, targets) if may_stream else None)
 
 
 def put_each(emit: Emitter, targets: Sequence[BoxStore], index: Index, past: bool = False) -> None:
@@ -114,28 +107,37 @@ def put_each(emit: Emitter, targets: Sequence[BoxStore], index: Index, past: boo
 
 
 def _write_lines(
-    emit: Emitter, targets: Sequence[BoxStore], dim: int, counts: Sequence[ir.Value], past: bool = False
+    emit: Emitter, targets: Sequence[BoxStore], dim: int, counts: Sequence[ir.Value], past: ir.Value | None
 ) -> None:
     """Write row by row along `dim`, each in whole lines of the first target but for its ends: no store crosses lines
-    then."""
+    then. The lines bypass the cache if `past` holds."""
     builder, rows, memory = emit.builder, rows_along(counts, dim), targets[0].memory
     size = memory.element.byte_size
-    within: ir.Value = I64(CACHE_LINE - size)
-    if not past:
-        # A number, as LLVM would make two loop nests of a condition.
-        is_long = builder.icmp_unsigned(">=", counts[dim], I64(_LONG // size))
-        within = builder.and_(builder.sext(is_long, I64), within)
+    in_lines = builder.icmp_unsigned(">=", counts[dim], I64(_LONG // size))
+    in_lines = in_lines if past is None else builder.or_(in_lines, past)
+    # A number, as LLVM would make two loop nests of a condition.
+    within = builder.and_(builder.sext(in_lines, I64), I64(CACHE_LINE - size))
+
+    def lines(index: Index, head: ir.Value, past: bool) -> None:
+        with emit.counted(head, counts[dim], parallel=True) as position:
+            put_each(emit, targets, moved(index, dim, position), past)
 
     def row(index: Index) -> None:
         behind = builder.neg(builder.ptrtoint(memory.address(emit, index), I64))
         head = builder.lshr(builder.and_(behind, within), I64(size.bit_length() - 1))
-        head = least(builder, head, counts[dim]) if past else head
+        head = head if past is None else least(builder, head, counts[dim])
         broken, left = builder.icmp_unsigned("!=", head, I64(0)), builder.icmp_unsigned("<", head, counts[dim])
-        one_by_one = nullcontext() if past else emit.rarely()
-        with emit.when(broken), one_by_one, emit.counted(I64(0), head, parallel=True) as position:
+        with emit.when(broken), emit.compactly(), emit.counted(I64(0), head, parallel=True) as position:
             put_each(emit, targets, moved(index, dim, position))
-        with emit.when(left), emit.counted(head, counts[dim], parallel=True) as position:
-            put_each(emit, targets, moved(index, dim, position), past)
+        with emit.when(left):
+            if past is None:
+                lines(index, head, False)
+                return
+            with builder.if_else(past) as (around, through), emit.one_way():
+                with through:
+                    lines(index, head, False)
+                with around:
+                    lines(index, head, True)
 
     emit.loop_nest(rows, row)
 

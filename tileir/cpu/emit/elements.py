@@ -70,6 +70,17 @@ class Num(NamedTuple):
 # ---------------------------------------------------------------- constants
 
 
+class Splat(ir.Constant):
+    """A constant vector whose lanes all hold `element`."""
+
+    def __init__(self, element: ir.Constant, lanes: int) -> None:
+        super().__init__(ir.VectorType(element.type, lanes), None)
+        self._element = element
+
+    def _get_reference(self) -> str:
+        return f"splat ({self._element.type} {self._element.get_reference()})"
+
+
 def from_bytes(element: t.ElementType, data: bytes) -> Num:
     """Return the element whose bytes in `DenseElements.data` are `data`."""
     if element in _FLOATS:
@@ -151,39 +162,36 @@ def _power(builder: ir.IRBuilder, exponent: ir.Value) -> ir.Value:
 
 
 def encode(builder: ir.IRBuilder, element: t.ElementType, number: ir.Value) -> ir.Value:
-    """Return the pattern of `element` nearest to the f32 `number`, ties to even; NaN becomes the format's positive
-    NaN."""
+    """Return the pattern of `element` nearest to the f32 `number`, ties to even; NaN becomes the format's positive NaN.
+    Of bf16 and tf32 `number` may also be a vector."""
     if element is t.F16:
         return builder.bitcast(builder.fptrunc(number, HALF), I16)
-    word = builder.bitcast(number, I32)
+    word = builder.bitcast(number, shaped(I32, number.type))
     if element is t.BF16:
-        return encode_bf16(builder, number)
+        rounded = builder.lshr(_round_off(builder, word, 16), _all(16, word))
+        chosen = builder.select(_is_nan(builder, number), _all(0x7FC0, word), rounded)
+        return builder.trunc(chosen, shaped(I16, number.type))
     if element is t.TF32:
-        rounded = builder.and_(_round_off(builder, word, t.TF32_UNUSED_BITS), I32(t.TF32_MASK))
-        return builder.select(_is_nan(builder, number), I32(0x7FC00000), rounded)
+        rounded = builder.and_(_round_off(builder, word, t.TF32_UNUSED_BITS), _all(t.TF32_MASK, word))
+        return builder.select(_is_nan(builder, number), _all(0x7FC00000, word), rounded)
     return _encode_small(builder, element, number, word)
 
 
-def encode_bf16(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
-    """Return the pattern of bf16 nearest to an f32, or the patterns of a vector of f32."""
-    lanes = number.type.count if isinstance(number.type, ir.VectorType) else None
+def shaped(element: ir.Type, like: ir.Type) -> ir.Type:
+    """Return an element type, or that of vectors of it if `like` is one of vectors."""
+    return ir.VectorType(element, like.count) if isinstance(like, ir.VectorType) else element
 
-    def kind(element: ir.Type) -> ir.Type:
-        return element if lanes is None else ir.VectorType(element, lanes)
 
-    def all_of(pattern: int) -> ir.Constant:
-        return ir.Constant(kind(I32), pattern if lanes is None else [pattern] * lanes)
-
-    word = builder.bitcast(number, kind(I32))
-    odd = builder.and_(builder.lshr(word, all_of(16)), all_of(1))
-    rounded = builder.lshr(builder.add(word, builder.add(odd, all_of(0x7FFF))), all_of(16))
-    return builder.trunc(builder.select(_is_nan(builder, number), all_of(0x7FC0), rounded), kind(I16))
+def _all(number: int, like: ir.Value) -> ir.Constant:
+    """Return a number as a constant of the type of `like`, in every lane of a vector."""
+    type = like.type
+    return Splat(type.element(number), type.count) if isinstance(type, ir.VectorType) else type(number)
 
 
 def _round_off(builder: ir.IRBuilder, word: ir.Value, dropped: int) -> ir.Value:
     """Add what rounds the low `dropped` bits of an f32 pattern to nearest even; a carry moves into the exponent."""
-    odd = builder.and_(builder.lshr(word, I32(dropped)), I32(1))
-    return builder.add(word, builder.add(odd, I32((1 << (dropped - 1)) - 1)))
+    odd = builder.and_(builder.lshr(word, _all(dropped, word)), _all(1, word))
+    return builder.add(word, builder.add(odd, _all((1 << (dropped - 1)) - 1, word)))
 
 
 def _encode_small(builder: ir.IRBuilder, element: t.ElementType, number: ir.Value, word: ir.Value) -> ir.Value:

@@ -8,7 +8,7 @@ from functools import reduce
 from llvmlite import ir
 
 from tileir.cpu.emit.algebra import call_intrinsic, call_named, type_suffix
-from tileir.cpu.emit.elements import FLOAT, I1, I16, I32, BFloat, encode_bf16
+from tileir.cpu.emit.elements import FLOAT, I1, I16, I32, BFloat, Splat, encode
 from tileir.cpu.emit.vectorizability import WideFunction
 from tileir.ir import types as t
 from tileir.ir.formats import FloatFormat
@@ -22,17 +22,6 @@ _SECOND_LEVEL, _DATA = 2, 1
 def prefetch(builder: ir.IRBuilder, address: ir.Value) -> None:
     """Prefetch the cache line at an address, which need not be memory."""
     call_named(builder, "llvm.prefetch.p0", ir.VoidType(), [address, I32(0), I32(_SECOND_LEVEL), I32(_DATA)])
-
-
-class Splat(ir.Constant):
-    """A constant vector whose lanes all hold `element`."""
-
-    def __init__(self, element: ir.Constant, lanes: int) -> None:
-        super().__init__(ir.VectorType(element.type, lanes), None)
-        self._element = element
-
-    def _get_reference(self) -> str:
-        return f"splat ({self._element.type} {self._element.get_reference()})"
 
 
 def broadcast(builder: ir.IRBuilder, number: ir.Value, lanes: int) -> ir.Value:
@@ -123,24 +112,6 @@ def store_masked(builder: ir.IRBuilder, value: ir.Value, address: ir.Value, mask
     return call_named(builder, name, ir.VoidType(), [value, address, I32(align), mask])
 
 
-# ---------------------------------------------------------------- narrower floats
-
-
-def rounded_to_tf32(builder: ir.IRBuilder, numbers: ir.Value) -> ir.Value:
-    """Return a vector of f32 rounded to the nearest numbers of tf32, ties to even; a NaN gives the positive one."""
-    count = numbers.type.count
-    words = builder.bitcast(numbers, ir.VectorType(I32, count))
-    odd = builder.and_(builder.lshr(words, _words(t.TF32_UNUSED_BITS, count)), _words(1, count))
-    half = builder.add(odd, _words((1 << (t.TF32_UNUSED_BITS - 1)) - 1, count))
-    nearest = builder.and_(builder.add(words, half), _words(t.TF32_MASK, count))
-    is_nan = builder.fcmp_unordered("uno", numbers, numbers)
-    return builder.bitcast(builder.select(is_nan, _words(0x7FC00000, count), nearest), numbers.type)
-
-
-def _words(number: int, count: int) -> ir.Constant:
-    return Splat(I32(number), count)
-
-
 # ---------------------------------------------------------------- f32 as bf16
 
 
@@ -154,7 +125,7 @@ def rounded_to_bf16(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
     if function is None:
         function = WideFunction(builder.module, ir.FunctionType(I16, [FLOAT]), _ROUNDED, _vectors_rounded_to_bf16)
         inside = _begun(function)
-        inside.ret(encode_bf16(inside, function.args[0]))
+        inside.ret(encode(inside, t.BF16, function.args[0]))
     return builder.call(function, [number])
 
 
@@ -165,7 +136,7 @@ def _vectors_rounded_to_bf16(scalar: ir.Function, lanes: int) -> ir.Function:
     function = ir.Function(scalar.module, ir.FunctionType(patterns, [numbers]), f"{scalar.name}.{lanes}")
     builder, (number,) = _begun(function), function.args
     if lanes not in (_BF16_LANES, 2 * _BF16_LANES):
-        builder.ret(encode_bf16(builder, number))
+        builder.ret(encode(builder, t.BF16, number))
         return function
     firsts = range(0, lanes, _BF16_LANES)
     parts = [_lanes(builder, number, number, range(first, first + _BF16_LANES)) for first in firsts]
@@ -174,7 +145,7 @@ def _vectors_rounded_to_bf16(scalar: ir.Function, lanes: int) -> ir.Function:
     special = [call_named(builder, classes, flags, [part, I32(_NAN_OR_SUBNORMAL)]) for part in parts]
     any_special = call_intrinsic(builder, "llvm.vector.reduce.or", I1, [reduce(builder.or_, special)])
     with builder.if_then(any_special, likely=False):
-        builder.ret(encode_bf16(builder, number))
+        builder.ret(encode(builder, t.BF16, number))
     found = [call_named(builder, rounding, vector, [part]) for part in parts]
     builder.ret(builder.bitcast(_lanes(builder, found[0], found[-1], range(lanes)), patterns))
     return function

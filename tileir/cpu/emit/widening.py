@@ -12,7 +12,7 @@ from llvmlite import ir
 from llvmlite.ir import instructions as op
 
 from tileir.cpu.emit.algebra import call_intrinsic, call_named
-from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR
+from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Splat, shaped
 from tileir.cpu.emit.vectorizability import (
     Bits,
     BlockLoop,
@@ -29,7 +29,6 @@ from tileir.cpu.emit.vectorizability import (
 )
 from tileir.cpu.emit.vectors import (
     CACHE_LINE,
-    Splat,
     broadcast,
     gather_masked,
     lanes_below,
@@ -478,15 +477,11 @@ def _like(builder: ir.IRBuilder, each: op.Instruction, operands: Sequence[ir.Val
     if isinstance(each, op.CompareInstr):
         made = type(each)(builder.block, each.op, *operands, flags=each.flags)
     elif isinstance(each, op.CastInstr):
-        made = op.CastInstr(builder.block, each.opname, operands[0], _shaped(each.type, operands[0].type))
+        made = op.CastInstr(builder.block, each.opname, operands[0], shaped(each.type, operands[0].type))
     else:
         made = op.Instruction(builder.block, operands[0].type, each.opname, operands, flags=each.flags)
     builder._insert(made)
     return made
-
-
-def _shaped(element: ir.Type, like: ir.Type) -> ir.Type:
-    return ir.VectorType(element, like.count) if isinstance(like, ir.VectorType) else element
 
 
 def _constants(element: ir.Type, numbers: Iterable[int]) -> ir.Constant:

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from tileir.cpu.emit.elements import FLOAT, HALF, I8, I32, I64, Num, is_number, memory_type
+from tileir.cpu.emit.elements import FLOAT, HALF, I8, I32, I64, Num, encode, is_number, memory_type
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.tiles import Converted, ExpressionTile, Permuted, Tile, Window, distance, wide
-from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, prefetch, rounded_to_tf32, transposed
+from tileir.cpu.emit.vectors import f8_as_bf16, interleaved, prefetch, transposed
 from tileir.cpu.matmul.microkernel import Panel, put_column
 from tileir.cpu.matmul.policy import ROW_PADDING
 from tileir.cpu.matmul.products import IN_BF16, SIDE, Product
@@ -314,7 +314,7 @@ class Packer:
         align = memory.element.byte_size
         loaded = builder.load(address, typ=ir.VectorType(stored, count), align=align)
         if self.source.rounded:
-            return rounded_to_tf32(builder, loaded)
+            return builder.bitcast(encode(builder, t.TF32, loaded), loaded.type)
         if memory.element is self.product.element:
             return flipped(builder, loaded) if self.flips else loaded
         if memory.element is t.I8:

@@ -17,6 +17,7 @@ from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
 from tileir.cpu.emit.record import CheckLevel
 from tileir.cpu.emit.tiles import Window, fill, row_major
 from tileir.cpu.llvm.engine import Loaded, host, optimized, target_machine
+from tileir.cpu.llvm.printing import NativeModule
 from tileir.cpu.lowering.state import KernelState, Lowering, NativeRules
 from tileir.cpu.plan import plan_of
 from tileir.cpu.rules import arithmetic, conversion
@@ -85,7 +86,7 @@ def interpreted(op: Op, arrays: Sequence[np.ndarray]) -> np.ndarray:
 class Batch:
     """Operations compiled together."""
 
-    module: ir.Module = field(default_factory=lambda: ir.Module("batch"))
+    module: ir.Module = field(default_factory=lambda: NativeModule("batch", host()))
     count: int = 0
     _module: ModuleRef | None = None
     _loaded: Loaded | None = None
@@ -93,7 +94,6 @@ class Batch:
 
     def add(self, op: Op) -> int:
         """The number to run it by."""
-        self.module.triple = host().triple
         lower(self.module, f"op{self.count}", op)
         self.count += 1
         return self.count - 1
@@ -154,7 +154,7 @@ def lower(module: ir.Module, name: str, op: Op) -> None:
     builder = ir.IRBuilder(start)
     status = builder.alloca(I32)
     builder.store(I32(0), status)
-    emit = Emitter(function, host(), builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, status)
+    emit = Emitter(function, builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, status)
     block = op.parent
     assert block is not None
     plan = plan_of(Entry.build(sym_name=name, body=block), CheckLevel.OFF, host())

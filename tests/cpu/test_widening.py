@@ -17,6 +17,7 @@ from tileir.cpu.emit.elements import FLOAT, I1, I8, I32, I64, PTR
 from tileir.cpu.emit.emitter import ARENA_ALIGNMENT, Emitter
 from tileir.cpu.emit.vectorizability import GuardedLoad, WideFunction, byte_size
 from tileir.cpu.llvm.engine import Host, Loaded, host, object_code
+from tileir.cpu.llvm.printing import NativeModule
 
 WIDTHS = [128, 256, 512]
 COUNTS = [1, 2, 3, 7, 8, 16, 24, 63, 64, 65, 100, 256, 300]
@@ -33,14 +34,13 @@ def processor(request: pytest.FixtureRequest) -> Host:
 
 def module(count: int | None, body: Body, processor: Host | None = None) -> ir.Module:
     """A function of two addresses and a number of iterations, which is known if `count` is."""
-    made = ir.Module("loop")
-    made.triple = host().triple
+    made = NativeModule("loop", processor or host())
     function = ir.Function(made, ir.FunctionType(I32, [PTR, PTR, I64]), "f")
     start, leave = function.append_basic_block("start"), function.append_basic_block("exit")
     builder = ir.IRBuilder(start)
     status = builder.alloca(I32)
     builder.store(I32(0), status)
-    emit = Emitter(function, processor or host(), builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, status)
+    emit = Emitter(function, builder, builder.alloca(I64, ARENA_ALIGNMENT // 8), leave, status)
     source, target, iterations = function.args
     emit.loop_nest([iterations if count is None else count], lambda at: body(emit, source, target, at[0]))
     builder.branch(leave)
@@ -269,13 +269,12 @@ def test_what_a_condition_leaves_out_is_not_read(step: int | None, element: ir.T
 
 @pytest.mark.parametrize("place", [0, 1, 15, 16, 31, 32, 63, 64, 98, 99])
 def test_a_cell_collects_from_all_lanes(place: int, processor: Host) -> None:
-    made = ir.Module("loop")
-    made.triple = host().triple
+    made = NativeModule("loop", processor)
     function = ir.Function(made, ir.FunctionType(I32, [PTR, PTR, I64]), "f")
     start, leave = function.append_basic_block("start"), function.append_basic_block("exit")
     builder = ir.IRBuilder(start)
     memory = builder.alloca(I64, ARENA_ALIGNMENT // 8)
-    emit = Emitter(function, processor, builder, memory, leave, builder.alloca(I32))
+    emit = Emitter(function, builder, memory, leave, builder.alloca(I32))
     source, target, count = function.args
     found, least = emit.stack(I1), emit.stack(I64)
     builder.store(I1(0), found)

@@ -36,7 +36,7 @@ from tileir.cpu.emit.vectorizability import BlockLoop, GuardedLoad
 from tileir.cpu.emit.widening import widen
 from tileir.cpu.llvm.engine import Host
 from tileir.cpu.llvm.metadata import DebugLines
-from tileir.cpu.llvm.printing import NativeFunction
+from tileir.cpu.llvm.printing import NativeFunction, NativeModule
 from tileir.host import limits
 from tileir.ir.core import Op
 
@@ -73,10 +73,9 @@ class CollectingCell:
 
 @dataclass
 class Emitter:
-    """`builder` stands where code goes next; `target` is the processor that the code is for."""
+    """`builder` stands where code goes next."""
 
     function: ir.Function
-    target: Host
     builder: ir.IRBuilder
     arena: ir.Value
     exit: ir.Block
@@ -117,8 +116,13 @@ class Emitter:
         self.counts_changes = self.coroutine is not None
 
     @property
-    def module(self) -> ir.Module:
+    def module(self) -> NativeModule:
         return self.function.module
+
+    @property
+    def target(self) -> Host:
+        """The processor that the code is for."""
+        return self.module.target
 
     # ------------------------------------------------------------ arena
 
@@ -444,7 +448,7 @@ class Emitter:
         function.linkage = "internal"
         builder = ir.IRBuilder(function.append_basic_block("start"))
         nowhere = ir.Constant(PTR, None)
-        inner = Emitter(function, self.target, builder, nowhere, function.entry_basic_block, nowhere, None, 0, 0)
+        inner = Emitter(function, builder, nowhere, function.entry_basic_block, nowhere, None, 0, 0)
         if self.lines is not None and self.place is not None:
             inner.lines, builder.debug_metadata = self.lines, self.lines.begin_shared(function, self.place)
         body(inner, function.args)

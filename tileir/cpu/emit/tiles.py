@@ -18,7 +18,6 @@ from tileir.cpu.emit.elements import I1, I8, I32, I64, PTR, Num, decode, encode,
 from tileir.cpu.emit.emitter import Emitter, Index
 from tileir.cpu.emit.vectorizability import GuardedLoad
 from tileir.cpu.emit.vectors import rounded_to_bf16, transposed
-from tileir.cpu.llvm.engine import host
 from tileir.ir import types as t
 from tileir.ir.attributes import Rounding
 
@@ -337,7 +336,8 @@ def bits(builder: ir.IRBuilder, number: Num) -> ir.Value:
 
 
 def _encoded(builder: ir.IRBuilder, element: t.ElementType, number: ir.Value) -> ir.Value:
-    if element is t.BF16 and host().has_masks and host().has_bf16_dot:
+    target = builder.module.target
+    if element is t.BF16 and target.has_masks and target.has_bf16_dot:
         return rounded_to_bf16(builder, number)
     return encode(builder, element, number)
 

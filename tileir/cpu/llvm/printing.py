@@ -1,4 +1,4 @@
-"""LLVM's language for functions that are long: each usual instruction by one format, where llvmlite joins many pieces.
+"""Modules and functions in LLVM's language: each usual instruction by one format, where llvmlite joins many pieces.
 
 The text says the same as llvmlite's own, which is used for all other instructions.
 """
@@ -10,6 +10,16 @@ from types import MappingProxyType
 
 from llvmlite import ir
 from llvmlite.ir import instructions as op
+
+from tileir.cpu.llvm.engine import Host
+
+
+class NativeModule(ir.Module):
+    """A module of code for the processor `target`, which what emits code asks what instructions there are."""
+
+    def __init__(self, name: str, target: Host) -> None:
+        super().__init__(name)
+        self.triple, self.target = target.triple, target
 
 
 class NativeFunction(ir.Function):

@@ -49,9 +49,8 @@ from tileir.cpu.emit.tiles import (
     new_buffer,
     row_major,
 )
-from tileir.cpu.llvm.engine import Host
 from tileir.cpu.llvm.metadata import DebugLines, PlaceOf
-from tileir.cpu.llvm.printing import NativeFunction
+from tileir.cpu.llvm.printing import NativeFunction, NativeModule
 from tileir.cpu.lowering.products import reserve_panels
 from tileir.cpu.lowering.state import Counters, JoinedBlocks, JumpTarget, KernelState, Lowering, NativeRules
 from tileir.cpu.memory.bounds import add_allocation
@@ -126,7 +125,7 @@ def lower_entry(
     """
     module, joined = _module(plan, layout), None
     function = _function(module, KERNEL_NAME, ir.FunctionType(PTR if plan.waits else I32, KERNEL_ARGUMENTS))
-    emit = _entry_emitter(function, plan.target)
+    emit = _entry_emitter(function)
     if instruments.place_of is not None:
         emit.describe(DebugLines(module, instruments.place_of, entry.sym_name, instruments.file))
     kernel = _kernel_state(entry.body, plan, global_names, rules, instruments.counters)
@@ -155,9 +154,9 @@ def lower_entry(
     )
 
 
-def _module(plan: KernelPlan, layout: str) -> ir.Module:
-    module = ir.Module(KERNEL_NAME)
-    module.triple, module.data_layout = plan.target.triple, layout
+def _module(plan: KernelPlan, layout: str) -> NativeModule:
+    module = NativeModule(KERNEL_NAME, plan.target)
+    module.data_layout = layout
     return module
 
 
@@ -174,7 +173,7 @@ def _add_joined(single: Lowering, coarsening: Coarsening, body: Block, module: i
     """Add the function that runs several tile blocks as one to a module."""
     caller = single.emit
     function = _function(module, JOINED_NAME, ir.FunctionType(I32, [*KERNEL_ARGUMENTS, I64]))
-    emit = _entry_emitter(function, caller.target)
+    emit = _entry_emitter(function)
     if module is caller.module:
         emit.functions = caller.functions
     emit.describe(caller.lines)
@@ -199,13 +198,13 @@ def _function(module: ir.Module, name: str, type: ir.FunctionType) -> ir.Functio
     return function
 
 
-def _entry_emitter(function: ir.Function, target: Host) -> Emitter:
+def _entry_emitter(function: ir.Function) -> Emitter:
     """Return the emitter of a function, where its first operation goes."""
     builder, status, exit = _begun(function)
     arena, coroutine = function.args[_ARENA], None
     if function.function_type.return_type == PTR:
         coroutine = Coroutine(builder, field_of(builder, arena, STATUS))
-    return Emitter(function, target, builder, arena, exit, status, coroutine)
+    return Emitter(function, builder, arena, exit, status, coroutine)
 
 
 def _begun(function: ir.Function) -> tuple[ir.IRBuilder, ir.Value, ir.Block]:
@@ -321,7 +320,7 @@ def _function_emitter(caller: Emitter, made: ir.Function) -> Emitter:
     """Return the emitter of a function, where its first operation goes."""
     builder, status, exit = _begun(made)
     arena, frame = made.args[_COMMON - 1 : _COMMON + 1]
-    emit = Emitter(made, caller.target, builder, arena, exit, status, frame=frame, arena_used=0, arena_size=0)
+    emit = Emitter(made, builder, arena, exit, status, frame=frame, arena_used=0, arena_size=0)
     emit.traps, emit.functions = caller.traps, caller.functions
     emit.counts_changes = caller.counts_changes
     emit.describe(caller.lines)

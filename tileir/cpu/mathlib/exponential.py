@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from tileir.cpu.emit.algebra import Int, Real
 from tileir.cpu.emit.elements import FLOAT
-from tileir.cpu.llvm.engine import host
 from tileir.cpu.mathlib.pairs import (
     Multiple,
     Pair,
@@ -91,7 +90,7 @@ def _exponential_f32(
     """Return the power whose binary logarithm is x * factor: 0 and infinity outside the bounds."""
     lowest, highest = bounds
     counts = ~(x < lowest)
-    if host().has_scaling:
+    if x.builder.module.target.has_scaling:
         # For products of 2^22 and more it is not the nearest integer, but one so large that the power is infinite.
         power = nearest_multiple(x, factor).register - _SHIFT_PATTERN
         rest = remainder(x, power.converted(FLOAT))

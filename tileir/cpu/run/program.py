@@ -248,17 +248,24 @@ def compiled(source: NativeSource, cache: Cache, instruments: Instruments | None
         if found is not None:
             facts, code = found
             return NativeProgram(source, Facts.from_bytes(facts), code, cache)
+    made, text = _written(source, instruments)
+    with stage("LLVM"):
+        code = object_code(text, host()) if instruments else _kept_code(text, key, made.to_bytes(), cache)
+    with stage("loading"):
+        return NativeProgram(source, made, code, cache)
+
+
+def _written(source: NativeSource, instruments: Instruments | None) -> tuple[Facts, str]:
+    """Return the facts of an entry, and it in LLVM's language. Nothing else of the lowering lives longer: the first
+    search for cycles finds it unused, and does not put it among what lives long."""
     with without_collection():
         with stage("optimiser"):
             items = source.items()
         with stage("lowering"):
             kernel = lowered(items[0], source.global_names, source.checks, instruments, apart=instruments is None)
-            made = facts_of(kernel, operations(items))
-            text = str(kernel.joined or kernel.module)
-    with stage("LLVM"):
-        code = object_code(text, host()) if instruments else _kept_code(text, key, made.to_bytes(), cache)
-    with stage("loading"):
-        return NativeProgram(source, made, code, cache)
+            made, text = facts_of(kernel, operations(items)), str(kernel.joined or kernel.module)
+            del kernel
+    return made, text
 
 
 def _single_code(source: NativeSource, cache: Cache) -> bytes:

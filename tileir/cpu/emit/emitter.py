@@ -235,7 +235,7 @@ class Emitter:
             end: ir.Value = I64(strip)
             if extent % strip:  # a scan joins all blocks but the first
                 rest = builder.sub(I64(extent), first)
-                end = builder.select(builder.icmp_unsigned("<", rest, end), rest, end)
+                end = least(builder, rest, end)
             with self.counted(I64(0), end, parallel=True) as within:
                 yield builder.add(first, within, flags=("nuw", "nsw"))
 
@@ -485,9 +485,11 @@ def at_least_one(builder: ir.IRBuilder, count: ir.Value) -> ir.Value:
     return builder.select(builder.icmp_unsigned("==", count, I64(0)), I64(1), count)
 
 
-def as_i64(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
-    """Return an unsigned number as an i64."""
-    return number if number.type == I64 else builder.zext(number, I64)
+def as_i64(builder: ir.IRBuilder, number: ir.Value, signed: bool = False) -> ir.Value:
+    """Return a number, read with or without a sign, as an i64."""
+    if number.type == I64:
+        return number
+    return builder.sext(number, I64) if signed else builder.zext(number, I64)
 
 
 def either(builder: ir.IRBuilder, type: ir.Type, *choices: tuple[ir.Value, ir.Block]) -> ir.Value:

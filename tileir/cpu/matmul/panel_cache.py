@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I8, I64
-from tileir.cpu.emit.emitter import Emitter, clear_bytes
+from tileir.cpu.emit.emitter import Emitter, at_least_one, clear_bytes
 from tileir.cpu.matmul.panels import TAG_BYTES, Factor, PanelPlace
 from tileir.cpu.matmul.policy import PanelRoom
 
@@ -134,8 +134,8 @@ class Panels:
         different ways."""
         assert source.origin is not None and source.address is not None
         distance = builder.mul(source.origin.by_line, I64(source.lines * source.origin.element.byte_size))
-        distance = builder.select(builder.icmp_unsigned("==", distance, I64(0)), I64(1), distance)
-        return builder.urem(builder.udiv(source.address, distance), I64(self.room.ways))
+        tile = builder.udiv(source.address, at_least_one(builder, distance))
+        return builder.urem(tile, I64(self.room.ways))
 
 
 def new_panels(emit: Emitter, room: PanelRoom) -> Panels:

@@ -22,7 +22,7 @@ from tileir.analysis.structure import enclosing_loop
 from tileir.analysis.symbols import GridExtent, ScalarParameter
 from tileir.cpu.analysis.streams import NextPlace
 from tileir.cpu.emit.elements import I1, I8, I32, I64, is_number
-from tileir.cpu.emit.emitter import Emitter, Index, least
+from tileir.cpu.emit.emitter import Emitter, Index, as_i64, least
 from tileir.cpu.emit.tiles import Tile, Window, fill
 from tileir.cpu.emit.vectors import CACHE_LINE
 from tileir.cpu.lowering.state import Lowering
@@ -185,17 +185,13 @@ def _times(lowering: Lowering, op: Op) -> tuple[ir.Value, ir.Value]:
     loop = enclosing_loop(op)
     while loop is not None:
         if isinstance(loop, For):
-            lower, upper, step = (_number(lowering, value) for value in (loop.lower, loop.upper, loop.step))
+            lower, upper, step = (
+                as_i64(builder, lowering.number(value), signed=True) for value in (loop.lower, loop.upper, loop.step)
+            )
             times = builder.mul(times, builder.sub(upper, lower))
             share = builder.mul(share, step)
         loop = enclosing_loop(loop)
     return times, share
-
-
-def _number(lowering: Lowering, value: Value) -> ir.Value:
-    """Return a scalar integer read as signed, as an i64."""
-    number = lowering.number(value)
-    return number if number.type == I64 else lowering.builder.sext(number, I64)
 
 
 # ---------------------------------------------------------------- copies past the cache

@@ -9,8 +9,8 @@ from llvmlite import ir
 from tileir.analysis.effects import allocations_in
 from tileir.analysis.placement import LARGEST_KERNEL
 from tileir.cpu.emit.algebra import Int
-from tileir.cpu.emit.elements import I8, I64
-from tileir.cpu.emit.emitter import Index
+from tileir.cpu.emit.elements import I8
+from tileir.cpu.emit.emitter import Index, as_i64
 from tileir.cpu.emit.record import TrapKind, TrapSite
 from tileir.cpu.emit.slots import Slot, new_slot, pass_values
 from tileir.cpu.emit.tiles import (
@@ -136,10 +136,7 @@ def _bounds(lowering: Lowering, op: control.For) -> tuple[ir.Value, ir.Value, ir
 
 def _counter(builder: ir.IRBuilder, op: control.For, position: ir.Value, step: ir.Value) -> list[ir.Value]:
     """Return the counter and the step as i64; the step is always signed."""
-    if step.type == I64:
-        return [position, step]
-    extend = builder.zext if op.unsigned else builder.sext
-    return [extend(position, I64), builder.sext(step, I64)]
+    return [as_i64(builder, position, signed=not op.unsigned), as_i64(builder, step, signed=True)]
 
 
 def _advance(

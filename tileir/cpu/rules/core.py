@@ -6,7 +6,7 @@ from llvmlite import ir
 
 from tileir.cpu.emit.algebra import Int
 from tileir.cpu.emit.elements import DOUBLE, I64, PTR, Num, from_bytes
-from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.emitter import Emitter, Index, as_i64
 from tileir.cpu.emit.tiles import ExpressionTile, Scalar, Tile, Window, address_of, row_major, wide
 from tileir.cpu.lowering.reports import trap_where
 from tileir.cpu.lowering.state import Lower, Lowering
@@ -107,8 +107,7 @@ def lower_offset(lowering: Lowering, op: core.Offset) -> None:
 
 def _steps(builder: ir.IRBuilder, offset: Num) -> ir.Value:
     """Return an offset, which is signed, as an i64."""
-    steps = wide(builder, offset)
-    return steps if steps.type == I64 else builder.sext(steps, I64)
+    return as_i64(builder, wide(builder, offset), signed=True)
 
 
 @strict(core.Offset)

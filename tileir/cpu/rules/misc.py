@@ -5,7 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from tileir.cpu.emit.elements import I1, I64, Num
-from tileir.cpu.emit.emitter import Emitter, Index
+from tileir.cpu.emit.emitter import Emitter, Index, as_i64
 from tileir.cpu.emit.record import TrapKind
 from tileir.cpu.emit.tiles import NativeTensorView, Tile, address_of, wide
 from tileir.cpu.lowering.reports import Broken, trap_where, warn_if
@@ -76,8 +76,7 @@ def _bits(emit: Emitter, tile: Tile, index: Index) -> ir.Value:
     number = tile.at(emit, index)
     if isinstance(tile.element, t.PointerType):
         return address_of(emit.builder, number)
-    value = wide(emit.builder, number)
-    return value if value.type == I64 else emit.builder.sext(value, I64)
+    return as_i64(emit.builder, wide(emit.builder, number), signed=True)
 
 
 def _indivisible(builder: ir.IRBuilder, bits: ir.Value, divisor: int) -> ir.Value:

@@ -77,6 +77,15 @@ def test_what_is_not_known_or_too_large_is_not_asked_for(text):
     assert not prefetches(text)
 
 
+@pytest.mark.parametrize(
+    ("rows", "piece", "some"), [(128, 64, True), (64, 64, False), (128, 256, False), (256, 8, False)]
+)
+def test_a_store_of_many_short_rows_asks_for_those_that_follow(rows, piece, some):
+    text = program(rows=rows, piece=piece)
+    agrees(text, (2,), rows + 40, 300, -(-300 // piece), threads=1)
+    assert bool(prefetches(text)) is some
+
+
 ADDED = """
 entry @k(%in: tile<ptr<f32>>, %out: tile<ptr<f32>>, %n: tile<i32>) {
   %in_tensor = make_tensor_view %in, shape = [%n], strides = [1] : tile<i32> -> tensor_view<?xf32, strides=[1]>

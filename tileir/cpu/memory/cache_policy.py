@@ -6,7 +6,7 @@ pays for more than fits in a cache, and not for data just read. Lines go to memo
 ends of rows, which share their lines, go through the cache.
 
 A loop that reads or writes a box prefetches that of the next iteration or tile block (`cpu.analysis.streams`).
-Prefetches may be wrong.
+A store of a box of many short rows prefetches those that it writes soon. Prefetches may be wrong.
 """
 
 from __future__ import annotations
@@ -40,6 +40,9 @@ _ROW = 1024
 """Bytes of the shortest row that is written by itself."""
 _SHORT = 256
 """Bytes of the shortest row of a tile that lies in the arena anyway."""
+_ROWS_AHEAD, _MANY_ROWS, _LONGEST_FETCHED = 8, 128, 512
+"""How many rows ahead a store prefetches, in boxes of so many rows at least, of so many bytes at most: in longer ones
+the processor sees what comes next."""
 _LONG = 2048
 """Bytes of a row from which on it pays to begin with whole lines: the elements before the first one go one by one."""
 
@@ -253,7 +256,19 @@ def box_store(lowering: Lowering, access: MemoryAccess, tile: Tile, box: Box) ->
     first = builder.ptrtoint(box.window.base, I64)
     others = tuple(builder.sub(place, first) for place in lowering.fetched.pop(op, ()))
     own = () if prefetch is None else (_ahead(lowering, op, prefetch.place),)
+    if not own and not others and not lowering.strict:
+        own = _rows_ahead(lowering, box.window)
     return BoxStore(access, tile, replace(box, window=replace(box.window, ahead=others)), own)
+
+
+def _rows_ahead(lowering: Lowering, memory: Window) -> tuple[ir.Value, ...]:
+    """Return the distance in bytes to a row of a box that is written some rows later, if there are many short ones:
+    stores wait for their lines one after the other."""
+    if len(memory.type.shape) < 2 or memory.type.shape[-2] < _MANY_ROWS or not is_number(memory.strides[-1], 1):
+        return ()
+    size = memory.element.byte_size
+    is_short = CACHE_LINE <= memory.type.shape[-1] * size <= _LONGEST_FETCHED
+    return (lowering.builder.mul(memory.strides[-2], I64(_ROWS_AHEAD * size)),) if is_short else ()
 
 
 def _ahead(lowering: Lowering, op: Op, place: NextPlace) -> ir.Value:

@@ -1,6 +1,7 @@
 """`ct.launch` on a target: arguments of every kind, specialisation, and the switch itself."""
 
 import inspect
+import threading
 import time
 from dataclasses import dataclass
 from typing import Annotated
@@ -568,3 +569,24 @@ def test_layouts_do_not_fill_the_memory(target, monkeypatch):
     for n in range(20):
         layouts.of(described(np.zeros(n + 1, np.float32)))
     assert len(layouts._found) <= 4
+
+
+def test_other_threads_launch_here_while_the_target_is_switched():
+    faults, done = [], threading.Event()
+
+    def launches():
+        out = np.zeros(8, np.float32)
+        while not done.is_set() and not faults:
+            try:
+                ct.launch(0, (1,), double, (np.ones(8, np.float32), out, 8))
+            except OSError as error:  # the library looks for a driver
+                faults.append(error)
+
+    thread = threading.Thread(target=launches)
+    thread.start()
+    for _ in range(30):
+        with cutile.on("interp"):
+            pass
+    done.set()
+    thread.join()
+    assert not faults

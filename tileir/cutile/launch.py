@@ -9,6 +9,7 @@ The only state is in the library: `cuda.tile.launch` is a method of a `LaunchRep
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
@@ -40,13 +41,23 @@ if TYPE_CHECKING:
 _CALL = "launch(stream, grid, kernel, kernel_args, /, *, programmatic_dependent_launch=False)"
 
 
+_SWITCHING = threading.RLock()
+"""Is held while functions are replaced."""
+
+
 class LaunchReplacement:
     """A chosen target, and the library's functions that it replaces."""
+
+    _original_launch: Function
+    _original_benchmark: Function
+    _original_timed_benchmark: Callable[..., tuple[object, float | None]]
+    _original_search: Callable[..., Any]
+    _original_constraints: Callable[..., list[Any]]
 
     def __init__(self, chosen: Chosen, gpu: bool) -> None:
         """``gpu``: launches on arrays of a GPU that the target does not use go to the library.
 
-        An earlier replacement is removed. Raises ImportError without cuda-tile.
+        Raises ImportError without cuda-tile.
         """
         from cuda.tile import _cext, kernel
         from cuda.tile.tune import _tune, _tune_utils
@@ -58,29 +69,44 @@ class LaunchReplacement:
         self._has_streams = isinstance(self._target, DeviceTarget)
         self._cache = SpecialisationCache(chosen.target, chosen.check, chosen.options)
         before = installed()
-        if before is not None:
-            before.remove()
-        self._original_launch: Function = _cext.launch
-        self._original_benchmark: Function = _cext._benchmark
-        self._original_timed_benchmark: Callable[..., tuple[object, float | None]] = _tune_utils.benchmark_with_timeout
-        self._original_search: Callable[..., Any] = _tune.exhaustive_search
-        self._original_constraints: Callable[..., list[Any]] = _cext.get_parameter_constraints_from_pyargs
-        self._replacements: list[tuple[Function, Function]] = [
-            (_cext.launch, self.launch),
-            (_cext._benchmark, self.benchmark),
-            (_tune_utils.benchmark_with_timeout, self.benchmark_with_timeout),
-            (_tune.exhaustive_search, self.exhaustive_search),
-            (_cext.get_parameter_constraints_from_pyargs, self.constraints),
+        library: list[Any] = [
+            _cext.launch,
+            _cext._benchmark,
+            _tune_utils.benchmark_with_timeout,
+            _tune.exhaustive_search,
+            _cext.get_parameter_constraints_from_pyargs,
+        ]
+        self._originals: list[Any] = library if before is None else before._originals
+        (
+            self._original_launch,
+            self._original_benchmark,
+            self._original_timed_benchmark,
+            self._original_search,
+            self._original_constraints,
+        ) = self._originals
+        self._functions: list[Function] = [
+            self.launch,
+            self.benchmark,
+            self.benchmark_with_timeout,
+            self.exhaustive_search,
+            self.constraints,
         ]
 
     def install(self) -> None:
-        rebind(self._replacements)
-        _keep_from_dynamo()
-        self.chosen.begin()
+        """Call these functions, in place of the library's or of the replacement before: other threads that launch
+        meanwhile meet one or the other."""
+        with _SWITCHING:
+            before = installed()
+            rebind(list(zip(self._originals if before is None else before._functions, self._functions)))
+            _keep_from_dynamo()
+            if before is not None:
+                before.chosen.end()
+            self.chosen.begin()
 
     def remove(self) -> None:
-        self.chosen.end()
-        rebind([(replacement, original) for original, replacement in self._replacements])
+        with _SWITCHING:
+            self.chosen.end()
+            rebind(list(zip(self._functions, self._originals)))
 
     # ------------------------------------------------------------ the replacements
 

@@ -84,8 +84,8 @@ def on(
 ) -> Iterator[SanitizerSession | None]:
     """Run launches on `target` within the block; see `enable`.
 
-    Afterwards the earlier state is restored. With ``sanitize`` the block gets a session, whose ``report`` has the
-    findings of all launches so far.
+    This holds for all threads; afterwards the earlier state is restored. With ``sanitize`` the block gets a session,
+    whose ``report`` has the findings of all launches so far.
     """
     before = installed()
     session = enable(
@@ -95,6 +95,7 @@ def on(
     try:
         yield session
     finally:
-        disable()
-        if before is not None:
+        if before is None:
+            disable()
+        else:
             before.install()

@@ -118,7 +118,8 @@ def on(
     dump: Dump | None = None,
     **options: Unpack[LaunchOptions],
 ) -> Iterator[SanitizerSession | None]:
-    """Run launches on `target` within the block; see `enable`. Afterwards they run where they ran before.
+    """Run launches on `target` within the block; see `enable`. This holds for all threads; afterwards they run
+    where they ran before.
 
     With ``sanitize`` the block is given a session, whose ``report`` has the findings of all launches so far.
     """
@@ -130,6 +131,7 @@ def on(
     try:
         yield session
     finally:
-        disable()
-        if before is not None and chosen is not None:
+        if before is None or chosen is None:
+            disable()
+        else:
             before.choose(chosen)

@@ -335,6 +335,8 @@ def _optimise(module: llvm.ModuleRef, builder: llvm.PassBuilder, has_coroutines:
     managers = [_few_passes()]
     if has_coroutines:
         managers += builder.getModulePassManager(), _few_passes()
+        # Without it, instructions are selected of what was taken apart in several times the time.
+        managers[-1].add_instruction_combine_pass()
     for manager in managers:
         manager.run(module, builder)
         # llvmlite's own way to free it leads to a method that does nothing (ObjectRef stands before NewPassManager).

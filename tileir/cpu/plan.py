@@ -188,17 +188,15 @@ class _Planner:
         """Decide about a function but for its products."""
         known = Affines(body)
         fusion = Fusion(body, {} if self.strict or "joint stores" in self.off else joint_stores(body, known))
-        loads = Loads(fusion, known)
-        reused = self._reused(fusion, loads)
-        used = loads.at_once() if "put-off loads" in self.off else loads
+        loads = Loads(fusion, known, puts_off="put-off loads" not in self.off)
         return FunctionPlan(
             fusion,
             known,
-            used,
+            loads,
             self._masked(fusion, loads),
-            {} if self.strict or "live extents" in self.off else live_extents(fusion, used),
+            {} if self.strict or "live extents" in self.off else live_extents(fusion, loads),
             self._expressions(fusion),
-            reused,
+            self._reused(fusion, loads),
             {},
             {op: self._reduction(fusion, op) for op in fusion.operations if isinstance(op, _REDUCTIONS)},
             {} if self.strict or "prefetches" in self.off else prefetches_of(loads.regions.values()),

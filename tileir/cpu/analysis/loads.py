@@ -12,7 +12,6 @@ from __future__ import annotations
 import enum
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
 
 from tileir.analysis.affine import Affines
@@ -60,9 +59,9 @@ class PutOffLoad:
 
 
 class Loads:
-    """The loads of one function: an entry or a device function."""
+    """The loads of one function: an entry or a device function. `puts_off`: they are put off where they can be."""
 
-    def __init__(self, fusion: Fusion, known: Affines) -> None:
+    def __init__(self, fusion: Fusion, known: Affines, puts_off: bool = True) -> None:
         self.readers = Readers(fusion)
         self._place = {op: place for place, op in enumerate(fusion.operations)}
         self._fusion = fusion
@@ -80,13 +79,8 @@ class Loads:
         even = [region for region in self.regions.values() if region.through_pointers and region.steps_evenly]
         self.remainders = {one.value: one.dim for region in even for one in region.remainders}
         """The tiles of remainders that boxes are made of, and the dimensions along which they rise."""
-        loads = [access for access in accesses if access.declared.effect is Effect.READ]
-        boxes = [load for load in loads if self.is_box(load)]
-        for load in loads:
-            if load not in boxes and self.regions[load.op].is_even:
-                self._decide(load, self._pointer_placement(load))
-        for load in boxes:
-            self._decide(load, self._box_placement(load))
+        if puts_off:
+            self._decide_all([access for access in accesses if access.declared.effect is Effect.READ])
 
     def is_box(self, access: MemoryAccess) -> bool:
         """Return whether an access covers a box of memory, which is read and written as a window."""
@@ -119,13 +113,15 @@ class Loads:
             if is_cut and _is_constant(load.padding) and region.element is not t.I1 and _has_rows(region):
                 yield load.result
 
-    def at_once(self) -> Loads:
-        """Return these decisions but that no load is put off."""
-        made = copy(self)
-        made._placements, made._in_stores = {}, {}
-        return made
-
     # ------------------------------------------------------------ deciding
+
+    def _decide_all(self, loads: Sequence[MemoryAccess]) -> None:
+        boxes = [load for load in loads if self.is_box(load)]
+        for load in loads:
+            if load not in boxes and self.regions[load.op].is_even:
+                self._decide(load, self._pointer_placement(load))
+        for load in boxes:
+            self._decide(load, self._box_placement(load))
 
     def _decide(self, load: MemoryAccess, placement: LoadPlacement) -> None:
         tile, barrier = _tile(load), self._barrier_after(load)

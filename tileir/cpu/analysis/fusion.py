@@ -25,8 +25,8 @@ FREE = (core.Constant, core.Iota, shapes.Broadcast, shapes.Reshape)
 """Operations that cost nothing to repeat."""
 CHEAP = (core.Offset, integer.AddI, integer.SubI, integer.MulI, *FREE)
 """Address arithmetic: repeated in each use rather than stored, so that LLVM sees neighbouring addresses."""
-MASKING = (integer.CmpI, integer.AndI, integer.OrI, integer.XOrI)
-"""Mask arithmetic: repeated as well, if all its inputs are address arithmetic."""
+MASKING = (integer.CmpI, integer.AndI, integer.OrI, integer.XOrI, conversion.ExtI)
+"""Masks and wider indices: repeated as well, if all their inputs are address arithmetic."""
 LIGHT = (floating.AddF, floating.SubF, floating.MulF, floating.NegF, floating.MaxF, floating.MinF, core.Select)
 MOST_STEPS = 3
 """Light operations that are repeated in each use rather than stored."""

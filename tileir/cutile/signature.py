@@ -269,32 +269,26 @@ class LeafParameter:
 
 
 class TupleParameter:
-    """A parameter annotated as a tuple: `items` for each item, or one that stands for any number of them."""
+    """A parameter annotated as a tuple of `count` items, or of any number; `make` gives the parameter of each."""
 
-    def __init__(
-        self, place: Place, items: Sequence[ParameterBinder] | None, each: Callable[[int], ParameterBinder]
-    ) -> None:
-        self._place = place
-        self._items = items
-        self._each = each
-        self._made: dict[int, ParameterBinder] = {}
+    def __init__(self, place: Place, count: int | None, make: Callable[[int], ParameterBinder]) -> None:
+        self._place, self._count, self._make = place, count, make
+        self._items: dict[int, ParameterBinder] = {}
 
     def bind(self, value: object, binding: Binding) -> Key:
         if type(value) is not tuple:
             cutile = "Received a non-tuple argument for a parameter annotated as a tuple"
             raise self._place.error(TypeError, "a tuple, as it is annotated", type_name(value), cutile)
-        if self._items is not None and len(value) != len(self._items):
-            wanted, got = len(self._items), len(value)
+        wanted, got = self._count, len(value)
+        if wanted is not None and wanted != got:
             cutile = f"Received a tuple of length {got} for a parameter annotated as a tuple of length {wanted}"
             raise self._place.error(TypeError, f"a tuple of {wanted} items", f"one of {got}", cutile)
         return TupleKey(tuple(self._item(index).bind(item, binding) for index, item in enumerate(value)))
 
     def _item(self, index: int) -> ParameterBinder:
-        if self._items is not None:
-            return self._items[index]
-        if index not in self._made:
-            self._made[index] = self._each(index)
-        return self._made[index]
+        if index not in self._items:
+            self._items[index] = self._make(index)
+        return self._items[index]
 
 
 class KernelParameters:
@@ -336,8 +330,8 @@ def _parameter(place: Place, node: ParameterAnnotationNode, for_one: bool) -> Pa
     if kind == "homogeneous_tuple":
         return TupleParameter(place, None, lambda index: _parameter(place.item(index), node.each, for_one))
     if kind == "heterogeneous_tuple":
-        items = [_parameter(place.item(index), item, for_one) for index, item in enumerate(node.items)]
-        return TupleParameter(place, items, lambda index: items[index])
+        items = node.items
+        return TupleParameter(place, len(items), lambda index: _parameter(place.item(index), items[index], for_one))
     return LeafParameter(place, node, for_one)
 
 

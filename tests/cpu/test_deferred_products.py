@@ -336,6 +336,31 @@ def test_panels_do_not_stay_where_the_result_goes_into_a_factor():
     assert np.array_equal(*results)
 
 
+@pytest.mark.parametrize("into_a_factor", [False, True])
+def test_a_result_whose_rows_are_scattered_through_the_view_of_a_tensor(into_a_factor):
+    text = program()
+    stored = text[text.index("  %t2 =") : text.rindex("}")]
+    scattered = f"""
+  %lanes = iota : tile<{TILE}xi32>
+  %height = constant <i32: {TILE}> : tile<i32>
+  %first = muli %x, %height : tile<i32>
+  %column = muli %y, %height : tile<i32>
+  %first_1 = reshape %first : tile<i32> -> tile<1xi32>
+  %firsts = broadcast %first_1 : tile<1xi32> -> tile<{TILE}xi32>
+  %rows = addi %firsts, %lanes : tile<{TILE}xi32>
+  %t2 = experimental$scatter_store %sum, %c_tensor, %rows, [%column] <{{dim = 0 : i64}}>
+    : {ACC}, tensor_view<?x?xf32, strides=[?,1]>, tile<{TILE}xi32>, tile<i32> -> token
+"""
+    kernel, results = tileir.parse(text.replace(stored, scattered))["k"], []
+    for target in ("cpu", "interp"):
+        a, b, c = numbers(64, 64, "f32", 1), numbers(64, 64, "f32", 2), np.zeros((64, 64), "f4")
+        options = {"threads": 1} if target == "cpu" else {}
+        out = a if into_a_factor else c
+        kernel.launch((2, 2), a, b, out, 64, 64, 64, 2, target=target, **options)
+        results.append(out)
+    assert np.array_equal(*results)
+
+
 def test_panels_stay_where_the_view_of_the_result_is_made_behind_the_loop(keeping):
     text = program()
     made = next(line for line in text.splitlines() if "%c_tiles =" in line)

@@ -155,10 +155,12 @@ def forget_written(lowering: Lowering, access: MemoryAccess) -> None:
         if bounds is not None:
             first, behind = bounds.begin, bounds.last
     else:
-        view = lowering.tile_view(access.address)
-        assert view.tensor.fit is not None, "panels are kept where accesses are checked"
-        lies = _claim(builder, view.tensor, view.type.element)
-        first, behind = (builder.select(view.tensor.fit.write, *both) for both in zip(lies, _EVERYWHERE))
+        view, kind = lowering.values[access.address], access.address.type
+        tensor = view.tensor if isinstance(view, NativeTileView) else view
+        assert isinstance(kind, t.TensorViewType | t.TileViewType) and isinstance(tensor, NativeTensorView)
+        assert tensor.fit is not None, "panels are kept where accesses are checked"
+        lies = _claim(builder, tensor, kind.element)
+        first, behind = (builder.select(tensor.fit.write, *both) for both in zip(lies, _EVERYWHERE))
     _forget(lowering, first, behind)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 from concurrent.futures import Future, wait
 from contextlib import suppress
@@ -10,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tileir.farm.executors import DaskExecutor, RayExecutor
+from tileir.farm.executors import DaskExecutor, RayExecutor, attempts, processes
+from tileir.farm.job import JobLimits
 
 PATIENCE = 5.0
 
@@ -91,3 +93,11 @@ class _Ray:
 def test_memory_of_nodes_of_ray_without_processors_is_no_memory_of_tasks() -> None:
     executor = RayExecutor(_Ray())
     assert (executor.count, executor.memory) == (6, 100)
+
+
+def test_a_worker_leaves_an_interrupt_to_the_driver_and_begins_no_more_jobs() -> None:
+    with processes(1).open() as executor:
+        executor.submit(signal.raise_signal, signal.SIGINT).result()
+        assert executor.submit(len, "worker").result() == 6
+        with pytest.raises(KeyboardInterrupt):
+            executor.submit(attempts, [], JobLimits()).result()

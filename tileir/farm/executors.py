@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -51,9 +52,40 @@ def processes(count: int | None = None) -> Workers:
 
 
 def _begin(parent: int) -> None:
-    """Prepare a worker: end with the driver, and have ready what most jobs use."""
+    """Prepare a worker: end with the driver, leave interrupts of a terminal to it, and have ready what most jobs
+    use."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _left_to_driver)
     watch_parent(parent)
     warm_up()
+
+
+def _left_to_driver(number: int, frame: object) -> None:
+    """Begin no more jobs: an interrupt of a terminal reaches the driver too, which ends this process."""
+    signal.signal(signal.SIGINT, _interrupted)
+
+
+def _interrupted(number: int, frame: object) -> None:
+    """Ignore a further interrupt."""
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let an interrupt end the jobs of a worker, and begin none after one."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is _interrupted:
+        raise KeyboardInterrupt
+    if handler is not _left_to_driver:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        handler = _interrupted
+        raise
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 @cache
@@ -71,7 +103,8 @@ def warm_up() -> None:
 def attempts(jobs: list[Given], limits: JobLimits) -> list[Attempt]:
     """Attempt jobs in a worker that has been warmed up, or is now."""
     warm_up()
-    return isolation.attempts(jobs, limits)
+    with _interruptible():
+        return isolation.attempts(jobs, limits)
 
 
 @contextmanager

@@ -3,8 +3,8 @@
 Half of a compile, and more, is LLVM's. Work that a module does not need is left out:
 
 * Its standard passes find vectors, which our loops are made for already. A module gets five passes in a tenth of the
-  time. They do without the combining of instructions, most of which code generation does once more. Code that may be
-  set aside, coroutines, is taken apart between two runs of them.
+  time. They do without the combining of instructions, most of which code generation does once more. Only code that may
+  be set aside, coroutines, gets the standard ones, which take it apart: less of them makes that code a fifth slower.
 * Code generation begins with a search for cheaper induction variables (loop strength reduction), which took a third
   of its time or more. Our own loops are as fast without it, within the scatter but for a few.
 * When registers are chosen, instructions are put in another order once more, a fourteenth of code generation.
@@ -323,25 +323,22 @@ def is_coroutine(ir_text: str) -> bool:
 
 @cache
 def _pass_builder(host: Host) -> llvm.PassBuilder:
-    """Return what makes passes, at level 0: those without which there is no code.
+    """Return what makes the standard passes at level 1.
 
     One serves all modules: llvmlite does not free all that goes with each.
     """
-    return llvm.create_pass_builder(_machine(host), llvm.PipelineTuningOptions(speed_level=0))
+    tuning = llvm.PipelineTuningOptions(speed_level=1)
+    tuning.loop_vectorization = tuning.loop_interleaving = tuning.slp_vectorization = tuning.loop_unrolling = False
+    return llvm.create_pass_builder(_machine(host), tuning)
 
 
-def _optimise(module: llvm.ModuleRef, builder: llvm.PassBuilder, has_coroutines: bool) -> None:
-    """Run the few passes that a module needs; coroutines are taken apart when their cells have become values."""
-    managers = [_few_passes()]
-    if has_coroutines:
-        managers += builder.getModulePassManager(), _few_passes()
-        # Without it, instructions are selected of what was taken apart in several times the time.
-        managers[-1].add_instruction_combine_pass()
-    for manager in managers:
-        manager.run(module, builder)
-        # llvmlite's own way to free it leads to a method that does nothing (ObjectRef stands before NewPassManager).
-        NewPassManager._dispose(manager)
-        manager.detach()
+def _optimise(module: llvm.ModuleRef, builder: llvm.PassBuilder, with_all: bool) -> None:
+    """Run the standard passes over a module, or the few that it needs."""
+    manager = builder.getModulePassManager() if with_all else _few_passes()
+    manager.run(module, builder)
+    # llvmlite's own way to free it leads to a method that does nothing (ObjectRef stands before NewPassManager).
+    NewPassManager._dispose(manager)
+    manager.detach()
 
 
 def _few_passes() -> llvm.ModulePassManager:

@@ -58,6 +58,8 @@ def main() -> int:
             own, eager = in_turns(clock, ours, peers)
             ratios.append(eager / own)
             print(f"| {what} | {figure(own * 1e3)} ms | {figure(eager * 1e3)} ms | {ratios[-1]:.2f} |", flush=True)
+    if not ratios:
+        parser.error("no comparison begins with one of the names")
     print(f"| geometric mean | | | {math.exp(statistics.fmean(map(math.log, ratios))):.2f} |")
     return 0
 

@@ -17,7 +17,8 @@ from tileir.runtime.module import Kernel
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", metavar="A", help="text or bytecode; - is standard input")
     parser.add_argument("second", metavar="B", help="text or bytecode")
-    parser.add_argument("arguments", nargs="*", metavar="ARG", help="arguments of the kernel, with --grid; see below")
+    text = "arguments of the kernel, with --grid; see below"
+    parser.add_argument("arguments", nargs="*", default=[], metavar="ARG", help=text)
     parser.add_argument("--kernel", metavar="NAME", help="compare this entry only")
     parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="compare one launch with the given arguments")
     parser.add_argument("--trials", type=int, default=TRIALS, metavar="N", help=f"generated inputs (default {TRIALS})")

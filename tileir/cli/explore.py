@@ -17,7 +17,7 @@ from tileir.runtime.module import Kernel
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_kernel(parser)
-    parser.add_argument("arguments", nargs="*", metavar="ARG", help="arguments of the kernel, see below")
+    parser.add_argument("arguments", nargs="*", default=[], metavar="ARG", help="arguments of the kernel, see below")
     parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="number of tile blocks along each axis")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random fills (default 0)")
     parser.add_argument(

@@ -33,7 +33,7 @@ def add_kernel(parser: argparse.ArgumentParser, needs_file: bool = True) -> None
 
 def add_launch(parser: argparse.ArgumentParser, needs_file: bool = True) -> None:
     add_kernel(parser, needs_file)
-    parser.add_argument("arguments", nargs="*", metavar="ARG", help="arguments of the kernel, see below")
+    parser.add_argument("arguments", nargs="*", default=[], metavar="ARG", help="arguments of the kernel, see below")
     parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="number of tile blocks along each axis")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random fills (default 0)")
 

@@ -18,7 +18,7 @@ from tileir.sanitize.launch import prove
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_kernel(parser)
-    parser.add_argument("arguments", nargs="*", metavar="ARG", help="arguments of the kernel, see below")
+    parser.add_argument("arguments", nargs="*", default=[], metavar="ARG", help="arguments of the kernel, see below")
     parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="number of tile blocks along each axis")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random fills (default 0)")
     parser.add_argument("--no-run", action="store_true", help="do not run the kernel to confirm or to decide")

@@ -40,7 +40,8 @@ def add_script(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dump", metavar="FOLDER", help=text)
     add_tools(parser)
     parser.add_argument("script", metavar="SCRIPT.py", help="a Python file, which stays as it is")
-    parser.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="passed on to the script")
+    text = "passed on to the script"
+    parser.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help=text).required = False
 
 
 def run_with(enabled: Enabled, options: argparse.Namespace) -> int:

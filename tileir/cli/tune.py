@@ -24,7 +24,7 @@ _SHOWN = 20
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a template, or SCRIPT.py:NAME for a cuTile kernel or function")
-    parser.add_argument("arguments", nargs="*", metavar="ARG", help="arguments of the kernel, see below")
+    parser.add_argument("arguments", nargs="*", default=[], metavar="ARG", help="arguments of the kernel, see below")
     parser.add_argument("--kernel", metavar="NAME", help="which entry of a template that has several")
     parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="number of tile blocks along each axis")
     text = "a parameter and its values; repeatable"

@@ -337,3 +337,8 @@ def test_a_tensor_view_ends_without_a_comma(type: str) -> None:
 def test_habits_of_other_languages_are_told_what_to_write(text: str, hint: str) -> None:
     fault = only_fault(text)
     assert hint in (fault.hint or "")
+
+
+def test_an_operand_that_is_a_parameter_is_named_where_it_is_defined() -> None:
+    fault = only_fault(entry("%x, %t = load_ptr_tko weak %p : tile<ptr<f32>> -> tile<i32>, token\nreturn", P))
+    assert [note.message for note in fault.notes] == ["operand 'source' is '%p', defined here, as tile<ptr<f32>>"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from tileir.ir.core import Op, Value
+from tileir.ir.core import Block, Op, Value
 from tileir.ir.diagnostics import Note
 from tileir.ir.loc import UNKNOWN, Location, UnknownLoc
 from tileir.ir.types import Type
@@ -125,8 +125,12 @@ def value_loc(value: Value) -> Location:
 
 def defined(value: Value, what: str) -> tuple[Note, ...]:
     """Return a note that shows where an operand comes from."""
-    loc = value_loc(value)
-    return () if isinstance(loc, UnknownLoc) else (Note(f"{what} is defined here, as {value.type!r}", loc),)
+    loc, owner, name = value_loc(value), value.owner, ""
+    if isinstance(loc, UnknownLoc):
+        return ()
+    if isinstance(owner, Block) and len(owner.arg_names) == len(owner.args):
+        name = f"'{owner.arg_names[value.index]}', "  # the place may be that of all arguments
+    return (Note(f"{what} is {name}defined here, as {value.type!r}", loc),)
 
 
 def noted(message: str, loc: Location) -> tuple[Note, ...]:

@@ -102,18 +102,24 @@ def report(example: Example, got: str) -> bool:
     return False
 
 
-def main(target: str, step: int = 1) -> int:
+def differing(step: int) -> int:
+    """Run every so many-th example on the target that is chosen, and return how many print something else."""
     import cuda.tile
 
-    from tileir import cutile
     from tileir.cuda_as_cpu import cuda_as_cpu
 
     cuda_as_cpu()
     chosen = list(examples(Path(cuda.tile.__file__).parent))[::step]
-    with cutile.on(target):
-        wrong = [example.place for example in chosen if not agrees(example)]
+    wrong = [example.place for example in chosen if not agrees(example)]
     print(f"{len(chosen)} examples, {len(wrong)} differ")
     return len(wrong)
+
+
+def main(target: str, step: int = 1) -> int:
+    from tileir import cutile
+
+    with cutile.on(target):
+        return differing(step)
 
 
 if __name__ == "__main__":

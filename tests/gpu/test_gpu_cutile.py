@@ -13,7 +13,6 @@ pytest.importorskip("cuda.tile", reason="needs the package cuda-tile")
 import cuda.tile as ct
 
 from tileir import cutile
-from tileir.cutile import launch
 from tileir.gpu.driver import Library
 from tileir.gpu.executable import Executable
 from tileir.runtime.gpu import Gpu
@@ -30,11 +29,10 @@ class Route:
 
 
 @pytest.fixture
-def driver(monkeypatch):
+def driver():
     driver = FakeDriver()
     target = Gpu("cuda", "", driver, Route)
-    monkeypatch.setattr(launch, "target_named", lambda name: target)
-    with cutile.on("cuda"):
+    with cutile.on("cuda", instead=target):
         yield driver
 
 

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from unittest import mock
 from uuid import uuid4
 
 import tileir
@@ -77,7 +76,7 @@ def _machine_for(arch: str) -> Callable[[tileir.Kernel, tuple[int, ...], Sequenc
 def on_machine(arch: str | None) -> Iterator[Machine]:
     """Let cuTile launch on the machine."""
     target = Machine(arch)
-    with mock.patch("tileir.cutile.launch.target_named", return_value=target), cutile.on(target.name):
+    with cutile.on(target.name, instead=target):
         yield target
 
 
@@ -92,8 +91,7 @@ class _Recorder(Machine):
 def recorded(script: Path) -> list[tileir.Kernel]:
     """Return the kernels that a script launches until it finds that none of them did anything."""
     target = _Recorder(None)
-    launching = mock.patch("tileir.cutile.launch.target_named", return_value=target)
-    with launching, cutile.on(target.name), suppress(AssertionError):
+    with cutile.on(target.name, instead=target), suppress(AssertionError):
         runpy.run_path(str(script), run_name="__main__")
     return list(dict.fromkeys(target.kernels))
 
@@ -108,7 +106,7 @@ def main(stage: str, step: int = 1) -> int:
     from tests.cutile import library_documentation
 
     with on_machine("sm_90" if stage == "machine" else None) as target:
-        wrong = library_documentation.main(target.name, step)
+        wrong = library_documentation.differing(step)
     if stage == "compiler":
         for kernel in target.kernels:
             for arch in ARCHS:

@@ -36,10 +36,8 @@ def product(a, b, c):
 
 
 @pytest.fixture
-def enabled(device: Device, monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
-    if device.rehearsal:
-        monkeypatch.setattr("tileir.cutile.launch.target_named", lambda name: device.target)
-    with cutile.on(device.name):
+def enabled(device: Device) -> Iterator[Device]:
+    with cutile.on(device.name, instead=device.target if device.rehearsal else None):
         yield device
 
 

@@ -67,9 +67,9 @@ def main() -> int:
 def keep_memory() -> None:
     """Have glibc, if that is the allocator, give no memory back to the system."""
     set_option = getattr(ctypes.CDLL(None), "mallopt", None)
-    for option in (_TRIM_THRESHOLD, _MMAP_THRESHOLD):
-        if set_option is not None:
-            set_option(option, _LARGE)
+    if set_option is not None:
+        set_option(_TRIM_THRESHOLD, _LARGE)
+        set_option(_MMAP_THRESHOLD, _LARGE)
 
 
 def comparisons() -> Iterator[tuple[str, Callable[[], object], Callable[[], object]]]:

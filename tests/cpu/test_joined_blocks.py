@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import numpy as np
@@ -12,6 +14,7 @@ import tileir
 from tests.cpu.anew import kernel_of
 from tileir.cache import shared_cache
 from tileir.cpu.emit.record import COLUMNS, JOINED_COLUMNS, CheckLevel
+from tileir.cpu.run import program
 from tileir.cpu.run.program import lowered
 from tileir.ir.diagnostics import Trap
 
@@ -200,6 +203,30 @@ def test_code_for_single_tile_blocks_is_made_when_a_launch_first_needs_it(tmp_pa
             assert same, offset
             entries.append(shared_cache().used()[0])
     assert [count - entries[0] for count in entries] == [0, 1, 1, 1, 1, 1, 1, 1]
+
+
+def test_code_for_single_tile_blocks_is_made_once_by_threads_that_need_it_at_once(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TILEIR_CACHE_DIR", str(tmp_path / "cache"))
+    make, made = program._single_code, []
+
+    def slowly(*given: object) -> bytes:
+        made.append(given)
+        time.sleep(0.05)  # so that the others ask meanwhile
+        return make(*given)
+
+    monkeypatch.setattr(program, "_single_code", slowly)
+    kernel = tileir.parse(matrices())["k"]
+
+    def launched(target: str, offset: int = -40) -> bytes:
+        memory = np.arange(16 * 40, dtype=np.float32)
+        kernel.launch((1, 3), memory[200 + offset :], memory[200:], 4, 40, 40, target=target)
+        return memory.tobytes()
+
+    launched("cpu", offset=200)
+    assert not made
+    with ThreadPoolExecutor(4) as threads:
+        results = set(threads.map(launched, ["cpu"] * 8))
+    assert results == {launched("interp")} and len(made) == 1
 
 
 def test_a_grid_of_three_dimensions_runs_every_tile_block() -> None:

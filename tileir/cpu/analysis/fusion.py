@@ -4,6 +4,7 @@ The *root* of a value is the operation whose loop computes it.
 
 An element-wise (or index-mapping) operation fuses into its consumer when all its uses lead, through such operations, to
 one root in the same block. Otherwise it is a root itself: its elements are computed once, where it stands.
+A few light operations on a loaded tile are repeated in each of several roots, rather than stored and read again.
 Cheap index arithmetic (`iota`, `constant`, `broadcast`, ...) is repeated rather than stored: it is an expression
 wherever it is used, also in several places and in the regions below.
 """
@@ -157,8 +158,8 @@ class Fusion:
         if not fusible(op):
             return frozenset([self.loop_of(op)])
         roots = frozenset().union(*(self._consumer_roots(user, op) for user in self.users(op.results[0])))
-        is_one = len(roots) == 1 or (op in self._light and op not in roots)
-        return roots if is_one else frozenset([op])
+        is_repeated = op in self._light and op not in roots
+        return roots if len(roots) == 1 or is_repeated else frozenset([op])
 
     def _consumer_roots(self, user: Op, op: Op) -> frozenset[Op]:
         """Return the roots that a use leads to; one in another block or one that repeats costly work keeps the value

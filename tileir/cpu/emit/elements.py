@@ -168,12 +168,12 @@ def encode(builder: ir.IRBuilder, element: t.ElementType, number: ir.Value) -> i
         return builder.bitcast(builder.fptrunc(number, HALF), I16)
     word = builder.bitcast(number, shaped(I32, number.type))
     if element is t.BF16:
-        rounded = builder.lshr(_round_off(builder, word, 16), _all(16, word))
-        chosen = builder.select(_is_nan(builder, number), _all(0x7FC0, word), rounded)
+        rounded = builder.lshr(_round_off(builder, word, 16), all_like(16, word))
+        chosen = builder.select(_is_nan(builder, number), all_like(0x7FC0, word), rounded)
         return builder.trunc(chosen, shaped(I16, number.type))
     if element is t.TF32:
-        rounded = builder.and_(_round_off(builder, word, t.TF32_UNUSED_BITS), _all(t.TF32_MASK, word))
-        return builder.select(_is_nan(builder, number), _all(0x7FC00000, word), rounded)
+        rounded = builder.and_(_round_off(builder, word, t.TF32_UNUSED_BITS), all_like(t.TF32_MASK, word))
+        return builder.select(_is_nan(builder, number), all_like(0x7FC00000, word), rounded)
     return _encode_small(builder, element, number, word)
 
 
@@ -182,7 +182,7 @@ def shaped(element: ir.Type, like: ir.Type) -> ir.Type:
     return ir.VectorType(element, like.count) if isinstance(like, ir.VectorType) else element
 
 
-def _all(number: int, like: ir.Value) -> ir.Constant:
+def all_like(number: int, like: ir.Value) -> ir.Constant:
     """Return a number as a constant of the type of `like`, in every lane of a vector."""
     type = like.type
     return Splat(type.element(number), type.count) if isinstance(type, ir.VectorType) else type(number)
@@ -190,8 +190,8 @@ def _all(number: int, like: ir.Value) -> ir.Constant:
 
 def _round_off(builder: ir.IRBuilder, word: ir.Value, dropped: int) -> ir.Value:
     """Add what rounds the low `dropped` bits of an f32 pattern to nearest even; a carry moves into the exponent."""
-    odd = builder.and_(builder.lshr(word, _all(dropped, word)), _all(1, word))
-    return builder.add(word, builder.add(odd, _all((1 << (dropped - 1)) - 1, word)))
+    odd = builder.and_(builder.lshr(word, all_like(dropped, word)), all_like(1, word))
+    return builder.add(word, builder.add(odd, all_like((1 << (dropped - 1)) - 1, word)))
 
 
 def _encode_small(builder: ir.IRBuilder, element: t.ElementType, number: ir.Value, word: ir.Value) -> ir.Value:

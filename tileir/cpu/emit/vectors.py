@@ -8,7 +8,7 @@ from functools import reduce
 from llvmlite import ir
 
 from tileir.cpu.emit.algebra import call_intrinsic, call_named, type_suffix
-from tileir.cpu.emit.elements import FLOAT, I1, I16, I32, BFloat, Splat, encode
+from tileir.cpu.emit.elements import FLOAT, I1, I16, I32, BFloat, Splat, all_like, encode
 from tileir.cpu.emit.vectorizability import WideFunction
 from tileir.ir import types as t
 from tileir.ir.formats import FloatFormat
@@ -176,18 +176,18 @@ def f8_as_bf16(builder: ir.IRBuilder, element: t.ElementType, loaded: ir.Value) 
     """Return a vector of patterns of bf16, of at most 32 patterns of an f8 format; a NaN gives one."""
     layout, count = element.layout, loaded.type.count
     words = builder.zext(loaded, ir.VectorType(I16, count))
-    magnitude = builder.and_(words, _all(0x7F, count))
+    magnitude = builder.and_(words, all_like(0x7F, words))
     shift = BF16_FRACTION - layout.fraction
-    moved = builder.shl(magnitude, _all(shift, count))
-    normal = builder.add(moved, _all((BF16_BIAS - layout.bias) << BF16_FRACTION, count))
-    is_small = builder.icmp_unsigned("<", magnitude, _all(1 << layout.fraction, count))
+    moved = builder.shl(magnitude, all_like(shift, words))
+    normal = builder.add(moved, all_like((BF16_BIAS - layout.bias) << BF16_FRACTION, words))
+    is_small = builder.icmp_unsigned("<", magnitude, all_like(1 << layout.fraction, words))
     found = builder.select(is_small, _looked_up(builder, _subnormal_numbers(layout), magnitude), normal)
     if element is t.F8E5M2:
-        special, kept = 0x7C, builder.or_(moved, _all(0x7F80, count))
+        special, kept = 0x7C, builder.or_(moved, all_like(0x7F80, words))
     else:
-        special, kept = 0x7F, _all(BF16_NAN, count)
-    found = builder.select(builder.icmp_unsigned(">=", magnitude, _all(special, count)), kept, found)
-    sign = builder.shl(builder.and_(words, _all(0x80, count)), _all(8, count))
+        special, kept = 0x7F, all_like(BF16_NAN, words)
+    found = builder.select(builder.icmp_unsigned(">=", magnitude, all_like(special, words)), kept, found)
+    sign = builder.shl(builder.and_(words, all_like(0x80, words)), all_like(8, words))
     return builder.or_(found, sign)
 
 
@@ -217,7 +217,3 @@ def _resized(builder: ir.IRBuilder, vector: ir.Value, count: int) -> ir.Value:
         return vector
     order = ir.Constant(ir.VectorType(I32, count), [place % size for place in range(count)])
     return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), order)
-
-
-def _all(number: int, count: int) -> ir.Constant:
-    return ir.Constant(ir.VectorType(I16, count), [number] * count)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache as cached
@@ -152,7 +153,8 @@ class NativeProgram:
         """True if its tile blocks may wait for each other."""
         self._library = loaded_library(cache)
         self._loaded = Loaded(code, host(), facts.symbols)
-        self._cache = cache
+        self._cache, self._making = cache, threading.Lock()
+        self._single = self._loaded if facts.has_single else None
         addresses = self._loaded.addresses
         functions = addresses.get(KERNEL_NAME, 0), addresses.get(JOINED_NAME, 0)
         self.code = (*self._library.addresses, *functions, facts.most_joined, facts.axis, facts.columns)
@@ -166,13 +168,14 @@ class NativeProgram:
     def driver_address(self) -> int:
         return ctypes.cast(self.driver, ctypes.c_void_p).value or 0
 
-    @cached_property
+    @property
     def single(self) -> int:
-        """The address of the function that runs a single tile block, which is made where it is not there yet."""
-        if self._facts.has_single:
-            return self._loaded.addresses[KERNEL_NAME]
-        self._loaded_single = Loaded(_single_code(self._source, self._cache), host(), (KERNEL_NAME,))
-        return self._loaded_single.addresses[KERNEL_NAME]
+        """The address of the function that runs a single tile block, which is made where it is not there yet, once:
+        several threads may ask, and it runs as long as the program is alive."""
+        with self._making:
+            if self._single is None:
+                self._single = Loaded(_single_code(self._source, self._cache), host(), (KERNEL_NAME,))
+            return self._single.addresses[KERNEL_NAME]
 
     @cached_property
     def map(self) -> CodeMap:
